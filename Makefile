@@ -1,0 +1,64 @@
+# Four Ways. Each command sets up what it needs first.
+#
+#   make lessons                   run every lesson, build the book, print what happened
+#   make test                      run the tests
+#   make lessons PYTHON=python3    use an interpreter that has the packages; install nothing
+#                                  (wheels it lacks: WHEELHOUSE=folder, made by `fourways wheelhouse folder`)
+.PHONY: help setup lessons test gpu record book lint lock clean
+help:
+	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
+
+CPP := $(shell find cpp -type f)
+
+ifdef PYTHON
+PY := $(PYTHON)
+READY := build/release/.ready
+export PYTHONPATH := $(CURDIR)/scripts:$(CURDIR)/build/release:$(CURDIR)/build/site:$(PYTHONPATH)
+else
+PY := .venv/bin/python
+READY := .venv/.ready
+endif
+FOURWAYS := $(PY) -m fourways
+
+setup: $(READY)
+
+.venv/.packages: requirements.lock
+	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Four Ways needs Python 3.11 to 3.13; python3 is older"; exit 1; }
+	python3 -m venv .venv
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check "uv>=0.9"
+	.venv/bin/uv pip install --require-hashes -r requirements.lock
+	@touch $@
+
+.venv/.ready: .venv/.packages pyproject.toml $(CPP)
+	.venv/bin/uv pip install --no-deps --no-build-isolation --editable .
+	$(FOURWAYS) install-pycuda --if-driver
+	@touch $@
+
+build/release/.ready: $(CPP) $(wildcard $(WHEELHOUSE)/*.whl)
+	$(if $(WHEELHOUSE),$(PY) -m pip install --quiet --no-index --no-deps --upgrade --target build/site $(WHEELHOUSE)/*.whl)
+	cd cpp && cmake --preset release -DPython_EXECUTABLE="$$(command -v $(PY))" && cmake --build --preset release
+	@touch $@
+
+lessons: setup
+	$(FOURWAYS) run --all --book
+
+record: setup
+	$(FOURWAYS) run --all --record
+
+book: setup
+	$(FOURWAYS) book
+
+test: setup
+	$(PY) -m pytest -n 2 --dist loadfile
+
+gpu: setup
+	$(PY) -m pytest tests/gpu
+
+lint: setup
+	$(PY) -m ruff check && $(PY) -m ruff format --check && $(PY) -m mypy
+
+lock: .venv/.packages
+	.venv/bin/uv pip compile pyproject.toml --universal --generate-hashes --python-version 3.11 --no-header --all-extras --no-emit-package pycuda --output-file requirements.lock
+
+clean:
+	rm -rf build .venv

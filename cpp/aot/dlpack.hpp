@@ -1,0 +1,42 @@
+// The part of the DLPack ABI that a consumer reads (https://dmlc.github.io/dlpack/latest/c_api.html).
+#pragma once
+
+#include <cstdint>
+
+namespace fourways::dlpack {
+
+enum DeviceType : int32_t { cpu = 1, cuda = 2, cuda_host = 3, cuda_managed = 13 };
+
+struct Device {
+    int32_t type, id;
+};
+
+struct DataType {
+    uint8_t code, bits; // code: 0 int, 1 unsigned, 2 float, 4 bfloat, 5 complex, 6 bool
+    uint16_t lanes;
+};
+
+struct Tensor {
+    void *data;
+    Device device;
+    int32_t ndim;
+    DataType dtype;
+    int64_t *shape, *strides; // strides in elements; null: C-contiguous
+    uint64_t byte_offset;
+};
+
+struct Managed { // in a capsule called "dltensor"
+    Tensor tensor;
+    void *manager_ctx;
+    void (*deleter)(Managed *);
+};
+
+struct ManagedVersioned { // in a capsule called "dltensor_versioned"
+    uint32_t major, minor;
+    void *manager_ctx;
+    void (*deleter)(ManagedVersioned *);
+    uint64_t flags; // bit 0: read-only
+    Tensor tensor;
+};
+
+} // namespace fourways::dlpack

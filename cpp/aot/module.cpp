@@ -1,0 +1,66 @@
+// The extension module fourways_aot: the kernels of cpp/kernels, compiled ahead of time.
+
+#include "device_array.hpp"
+#include "launch.hpp"
+
+#ifndef FOURWAYS_BINDINGS
+#error "CMake writes what goes into this module. Build it with: cd cpp && cmake --preset release && cmake --build --preset release"
+#endif
+
+namespace fourways {
+
+using namespace py::literals;
+
+static constexpr const char *module_doc = R"(The Four Ways kernels, compiled ahead of time by nvcc and bound with pybind11.
+
+built_for     the code inside: "sm_90" is machine code for one architecture, "compute_75" is PTX for this and newer ones
+cuda_version  the CUDA release that compiled it, as "13.0"
+)";
+
+// One binding per kernel, called bind_<kernel>. Inline: of a kernel left out of FOURWAYS_KERNELS nothing stays behind.
+
+inline void bind_doublify(py::module_ &m)
+{
+    m.def(
+        "doublify",
+        [](py::handle x, py::handle y, py::handle stream) {
+            Call call("doublify", stream);
+            const auto in = call.array<const float>("x", x);
+            const auto out = call.array<float>("y", y);
+            call.same_shape(in, out);
+            call.no_overlap(in, out);
+            call.launch([&](cudaStream_t on) { return launch_doublify(in.data, out.data, in.size, on); });
+        },
+        "x"_a, "y"_a, "stream"_a = py::none(),
+        R"(doublify(x, y, stream=None) -> None
+
+y = 2 * x, element by element, on the GPU. Returns as soon as the kernel is queued.
+
+x       float32, any shape, C-contiguous
+y       float32, the shape of x, C-contiguous, writable, no memory shared with x
+stream  None: CuPy's current stream if CuPy is imported, else the legacy default stream.
+        Or a pointer as int, or a stream of CuPy, PyCUDA, PyTorch, Numba or cuda.core.
+
+x and y are arrays of CuPy, PyTorch, Numba, PyCUDA or any library with __cuda_array_interface__ or DLPack,
+on the current GPU. Nothing is copied. The kernel waits for the stream that an array's
+__cuda_array_interface__ names, and DLPack arrays are asked for with `stream`. CuPy arrays are taken as by
+CuPy's own kernels, and PyTorch names no stream: where their data come from another stream than `stream`,
+order the two yourself, for PyTorch with stream=torch.cuda.current_stream().
+
+Raises TypeError (not a GPU array, wrong dtype, host memory), ValueError (shape, layout, read-only, overlap,
+another GPU), RuntimeError (what CUDA reports, as no driver). Nothing is launched on a bad argument.
+)");
+}
+
+PYBIND11_MODULE(fourways_aot, m)
+{
+    py::options options;
+    options.disable_function_signatures(); // the docstrings start with their own
+    m.doc() = module_doc;
+    m.attr("__version__") = FOURWAYS_VERSION;
+    m.attr("built_for") = py::tuple(py::str(FOURWAYS_BUILT_FOR).attr("split")());
+    m.attr("cuda_version") = std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10);
+    FOURWAYS_BINDINGS; // bind_doublify(m), bind_…
+}
+
+} // namespace fourways

@@ -1,0 +1,3 @@
+from fourways.cli import main
+
+main()

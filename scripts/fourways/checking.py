@@ -1,0 +1,111 @@
+"""Is this way's answer right? Fresh poisoned outputs, awkward sizes, guarded edges; NaN never passes."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from fourways.lesson import Ways
+from fourways.tables import Table
+
+SIZES = (0, 1, 31, 32, 33, 255, 256, 257, 1009, 65_537, 1_000_003)
+"""Sizes that break a kernel with a wrong tail: nothing, one, around a warp, around a block, primes, many blocks."""
+
+_GUARD = 64  # elements kept on either side of an output; a multiple of 256 bytes for float32, so alignment stays
+
+
+class CheckFailure(AssertionError):
+    """A way gave a wrong answer. The message says which way, which size, which element, what came and what should."""
+
+
+def poison(dtype: Any) -> Any:
+    """The value an output holds before a way runs: NaN for floats, the smallest integer (unsigned: the largest)."""
+    dtype = np.dtype(dtype)
+    return dtype.type(np.nan) if dtype.kind in "fc" else np.iinfo(dtype).min or np.iinfo(dtype).max
+
+
+def place(way: str, value: Any) -> Any:
+    """`value` where the way wants it: NumPy arrays go to the GPU for every way but `host`; scalars stay."""
+    if way == "host" or not isinstance(value, np.ndarray):
+        return value
+    import cupy
+
+    return cupy.asarray(value)
+
+
+def fetch(array: Any) -> np.ndarray:
+    """A NumPy copy of a NumPy or CuPy array (this waits for the GPU)."""
+    return array.get() if hasattr(array, "get") else array.copy()
+
+
+def verdict(function: Callable[..., None], way: str, inputs: tuple, expected: Any, rtol: float = 0.0) -> str | None:
+    """Run `function(*inputs, *outputs)` once on poisoned outputs and say what is wrong, or None if all is right.
+
+    `inputs` are NumPy arrays and scalars; `expected` is the reference result, an array or a tuple of arrays, whose
+    shape and dtype the outputs get. Also wrong: a changed input, a write outside an output.
+    """
+    wanted = expected if isinstance(expected, tuple) else (expected,)
+    padded = [place(way, np.full(array.size + 2 * _GUARD, poison(array.dtype), array.dtype)) for array in wanted]
+    outputs = [
+        buffer[_GUARD : _GUARD + array.size].reshape(array.shape) for buffer, array in zip(padded, wanted, strict=True)
+    ]
+    placed = [place(way, value.copy() if isinstance(value, np.ndarray) else value) for value in inputs]
+    function(*placed, *outputs)
+    for buffer, array in zip(padded, wanted, strict=True):
+        whole = fetch(buffer)
+        edges = np.concatenate([whole[:_GUARD], whole[_GUARD + array.size :]])
+        if not np.array_equal(edges, np.full_like(edges, poison(array.dtype)), equal_nan=array.dtype.kind in "fc"):
+            return "wrote outside the output array"
+        if problem := compare(whole[_GUARD : _GUARD + array.size].reshape(array.shape), array, rtol):
+            return problem
+    for number, (before, after) in enumerate(zip(inputs, placed, strict=True)):
+        if isinstance(before, np.ndarray) and not np.array_equal(before, fetch(after), equal_nan=True):
+            return f"changed its input number {number}"
+    return None
+
+
+def compare(got: np.ndarray, expected: np.ndarray, rtol: float = 0.0) -> str | None:
+    """Say where `got` differs from `expected` by more than `rtol` times its size, or None. NaN always differs."""
+    if got.shape != expected.shape:
+        return f"shape {got.shape}, expected {expected.shape}"
+    with np.errstate(invalid="ignore", over="ignore"):
+        right = np.abs(got.astype(np.float64) - expected) <= rtol * np.abs(expected.astype(np.float64))
+    wrong = np.argwhere(~right)
+    if not wrong.size and right.all():
+        return None
+    first = tuple(int(i) for i in wrong[0])
+    place_ = first[0] if len(first) == 1 else first
+    hint = " (never written: it still holds the poison)" if np.isnan(got[first]) and got.dtype.kind == "f" else ""
+    return f"element {place_} is {got[first]!s}{hint}, expected {expected[first]!s}; {len(wrong)} of {got.size} wrong"
+
+
+def check(ways: Ways, sizes: Iterable[int] = SIZES) -> Table:
+    """Check every way that can run here at every size against the reference, and return the outcomes as a table.
+
+    Raises CheckFailure after all have run, naming each wrong way with its first wrong size and element.
+    """
+    sizes = tuple(sizes)
+    cases = []
+    for size in sizes:
+        inputs = ways.make_inputs(size)
+        cases.append((size, inputs, ways.reference(*inputs)))
+    rows: list[dict[str, Any]] = []
+    problems = []
+    for way, function in ways.runnable.items():
+        problem = None
+        for size, inputs, expected in cases:
+            if problem := verdict(function, way, inputs, expected, ways.rtol):
+                problems.append(f"{ways.kernel}_{way}, size {size}: {problem}")
+                break
+        rows.append({"way": way, "sizes": len(sizes), "outcome": problems[-1] if problem else "right"})
+    rows += [{"way": way, "sizes": 0, "outcome": f"not run: {reason}"} for way, reason in ways.missing.items()]
+    if problems:
+        raise CheckFailure("\n".join(problems))
+    if not ways.runnable:
+        raise CheckFailure(f"no way of {ways.kernel} can run here, so nothing was checked")
+    columns = [
+        ("way", lambda row: row["way"]),
+        ("sizes checked", lambda row: str(row["sizes"])),
+        ("outcome", lambda row: row["outcome"]),
+    ]
+    return Table("check", rows, columns)

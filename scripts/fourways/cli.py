@@ -1,0 +1,225 @@
+"""The command `fourways`: parse, call, print."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+)
+console = Console(soft_wrap=False)
+errors = Console(stderr=True)
+
+Lessons = Annotated[list[str] | None, typer.Argument(help="Lessons by number or name, e.g. `1` or `doublify`.")]
+Way = Annotated[list[str] | None, typer.Option("--way", "-w", help="Only this way; may be given several times.")]
+
+
+@app.callback()
+def fourways() -> None:
+    """One CUDA kernel, four ways from Python: run, check and time the lessons.
+
+    `fourways list` shows the lessons, `fourways doctor` whether this machine can run them.
+    """
+
+
+@app.command("list")
+def list_lessons() -> None:
+    """List the lessons: number, title, kernel, ways, minutes."""
+    from fourways import lesson, tables
+
+    rows = [{"number": found.number, "title": found.title, **found.meta} for found in lesson.all_lessons()]
+    columns: list[tables.Column] = [
+        ("lesson", lambda row: row["number"]),
+        ("title", lambda row: row["title"]),
+        ("kernel", lambda row: row["kernel"]),
+        ("ways", lambda row: ", ".join(row["ways"])),
+        ("minutes", lambda row: str(row["minutes"])),
+    ]
+    console.print(tables.Table("lessons", rows, columns))
+
+
+@app.command()
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False) -> None:
+    """Say which compilers, libraries, driver and GPUs are used, whether they fit, and what to do if not.
+
+    Exit code 1 when a lesson could not run.
+    """
+    from fourways import doctor as doctors
+
+    report = doctors.report()
+    if as_json:
+        print(report.to_json())
+    else:
+        console.print(doctors.render(report))
+    raise typer.Exit(0 if report.lessons_can_run else 1)
+
+
+@app.command()
+def run(
+    lessons: Lessons = None,
+    all_: Annotated[bool, typer.Option("--all", help="Every lesson; the default when none is named.")] = False,
+    record: Annotated[bool, typer.Option(help="Keep the outputs for the book: only complete runs on a GPU.")] = False,
+    book: Annotated[bool, typer.Option(help="Build the book afterwards.")] = False,
+    timeout: Annotated[int, typer.Option(help="Seconds that one cell may take.", min=1)] = 600,
+) -> None:
+    """Execute lessons cell by cell; what needs a GPU or a missing package is skipped, with the reason.
+
+    `fourways run 1` runs lesson 01; `fourways run` runs all. A lesson that fails does not stop the others;
+    the exit code is 1 if any failed. Executed notebooks lie in `build/lessons`.
+    """
+    from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    from fourways import running
+
+    chosen = _chosen([] if all_ else lessons)
+    results = []
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=errors) as progress:
+        for found in chosen:
+            task = progress.add_task(f"{found.slug}", total=None)
+
+            def show(_: Any, number: int, total: int, task: Any = task) -> None:
+                progress.update(task, completed=number - 1, total=total)
+
+            results.append(running.run(found, show, timeout))
+            progress.update(task, completed=progress.tasks[task].total)
+    failed = [result for result in results if result.error]
+    for result in failed:
+        errors.print(f"[bold red]{result.lesson.slug} failed[/] in {result.error}", highlight=False)
+    if record:
+        for result in results:
+            try:
+                for path in running.record(result):
+                    console.print(f"recorded {_short(path)}", highlight=False)
+            except running.RecordingError as error:
+                failed.append(result)
+                errors.print(f"[red]{error}[/]", highlight=False)
+    place = _build_book() if book else None
+    console.print(running.summary(results))
+    if book:
+        console.print(f"The book: {place}" if place else "The book was not built.", soft_wrap=True, highlight=False)
+    raise typer.Exit(1 if failed or (book and not place) else 0)
+
+
+@app.command()
+def check(lessons: Lessons = None, way: Way = None) -> None:
+    """Check that every way gives the right answer at every awkward size, for the lessons named (default: all).
+
+    `fourways check 1 --way host` checks lesson 01 on the CPU. Outputs are poisoned first, NaN fails.
+    """
+    from fourways import checking
+
+    for found, ways in _loaded(lessons, way):
+        console.print(f"[bold]{found.slug}[/]")
+        console.print(checking.check(ways))
+
+
+@app.command("time")
+def time_(
+    lessons: Lessons = None,
+    way: Way = None,
+    size: Annotated[int | None, typer.Option(help="Elements; default 2^26 on a GPU, 2^22 on the CPU.", min=1)] = None,
+    first: Annotated[bool, typer.Option("--first", help="Time process start to first result instead.")] = False,
+) -> None:
+    """Time the ways of a lesson side by side: warm, with a cold L2 cache, and the cost of a launch.
+
+    `fourways time 1` times lesson 01; `fourways time 1 --first` takes the first result apart, in fresh processes.
+    Nothing is timed whose answer is wrong.
+    """
+    from fourways import first_result, timing
+
+    for found, ways in _loaded(lessons, way):
+        console.print(f"[bold]{found.slug}[/]")
+        table = first_result.compare(found.number, ways=tuple(ways.runnable)) if first else timing.compare(ways, size)
+        console.print(table)
+
+
+@app.command()
+def book() -> None:
+    """Build the book from today's text and the recorded outputs; the pages lie in `build/book`."""
+    place = _build_book()
+    console.print(f"The book: {place}" if place else "The book was not built.", soft_wrap=True, highlight=False)
+    raise typer.Exit(0 if place else 1)
+
+
+@app.command("install-pycuda")
+def install_pycuda() -> None:
+    """Build PyCUDA from source for this environment and install it. It has no wheels; a build takes 1 to 2 minutes."""
+    from fourways import installing
+
+    installing.install_pycuda(log=lambda text: errors.print(text, highlight=False))
+
+
+@app.command()
+def wheelhouse(
+    folder: Annotated[Path, typer.Argument(help="Folder to write; must not exist yet.")],
+    python: Annotated[str, typer.Option(help="The Python version of the GPU machine, e.g. 3.12.")] = "3.12",
+) -> None:
+    """Gather the wheels that a GPU machine without network needs, PyCUDA's included. Needs no driver here."""
+    from fourways import installing
+
+    installing.wheelhouse(folder, python=python, log=lambda text: errors.print(text, highlight=False))
+
+
+def _chosen(names: list[str] | None) -> list[Any]:
+    from fourways import lesson
+
+    return [lesson.find(name) for name in names] if names else lesson.all_lessons()
+
+
+def _loaded(names: list[str] | None, only: list[str] | None) -> list[Any]:
+    """The lessons named with their ways, reduced to the ways asked for. Asking for a way that cannot run fails."""
+    from fourways import lesson
+
+    pairs = []
+    for found in _chosen(names):
+        ways = lesson.load(found.number)
+        for way in only or []:
+            if way not in lesson.WAYS:
+                raise typer.BadParameter(f"{way!r}; choose from {', '.join(lesson.WAYS)}", param_hint="--way")
+            if way in ways.missing:
+                raise RuntimeError(f"{way}: {ways.missing[way]}")
+        if only:
+            ways.functions = {way: function for way, function in ways.functions.items() if way in only}
+        pairs.append((found, ways))
+    return pairs
+
+
+def _build_book() -> Path | None:
+    from fourways import book as books
+
+    try:
+        with errors.status("building the book"):
+            return _short(books.build())
+    except books.BookError as error:
+        errors.print(f"[red]{error}[/]", highlight=False)
+        return None
+
+
+def _short(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+def main() -> None:
+    """Run the command. A user's mistake ends in one clear message and no traceback: 2 for bad arguments, else 1."""
+    from fourways import lesson
+    from fourways.checking import CheckFailure
+
+    try:
+        app()
+    except lesson.LessonError as error:
+        errors.print(f"[red]{error}[/]", highlight=False)
+        raise SystemExit(2) from None
+    except (CheckFailure, FileNotFoundError, RuntimeError) as error:
+        errors.print(f"[red]{error}[/]", highlight=False)
+        raise SystemExit(1) from None
+
+
+if __name__ == "__main__":
+    main()

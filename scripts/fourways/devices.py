@@ -1,0 +1,99 @@
+"""The NVIDIA driver and its GPUs, asked through libcuda itself: fast, without a context, without CuPy."""
+
+import ctypes
+import functools
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+DRIVER_LIBRARY = "libcuda.so.1"
+DRIVER_FILE = Path("/proc/driver/nvidia/version")
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """One GPU: `compute_capability` as "9.0", `arch` as "sm_90", memory in bytes."""
+
+    name: str
+    compute_capability: str
+    arch: str
+    memory_bytes: int
+
+
+@dataclass(frozen=True)
+class Driver:
+    """The NVIDIA driver: its version ("580.159.04"), the newest CUDA it knows ("13.0"), and why it gives no GPU."""
+
+    version: str | None
+    cuda: str
+    problem: str | None = None
+
+
+def driver() -> Driver | None:
+    """The NVIDIA driver, or None where there is none."""
+    return _ask_driver(DRIVER_LIBRARY)[0]
+
+
+def gpus() -> list[Gpu]:
+    """The GPUs that the driver shows to this process; empty without a driver or a GPU. Creates no context."""
+    return list(_ask_driver(DRIVER_LIBRARY)[1])
+
+
+@functools.cache
+def _ask_driver(library: str) -> tuple[Driver | None, tuple[Gpu, ...]]:
+    try:
+        cuda = ctypes.CDLL(library)
+        number = ctypes.c_int()
+        error = cuda.cuInit(0)
+        if error == 34 or cuda.cuDriverGetVersion(ctypes.byref(number)):  # 34: a stub for linking, no driver
+            return None, ()
+    except (OSError, AttributeError):
+        return None, ()
+    version, newest = _driver_version(), cuda_version(number.value)
+    try:
+        _check(cuda, "cuInit", error)
+        return Driver(version, newest), tuple(_devices(cuda))
+    except (OSError, AttributeError) as problem:
+        return Driver(version, newest, str(problem)), ()
+
+
+def _check(cuda: ctypes.CDLL, function: str, error: int) -> None:
+    if error:
+        name = ctypes.c_char_p()
+        cuda.cuGetErrorName(error, ctypes.byref(name))
+        raise OSError(f"{function}: {name.value.decode() if name.value else f'error {error}'}")
+
+
+def _devices(cuda: ctypes.CDLL) -> list[Gpu]:
+    def number(function: str, *arguments: int, kind: type = ctypes.c_int) -> int:
+        value = kind()
+        _check(cuda, function, getattr(cuda, function)(ctypes.byref(value), *arguments))
+        return int(value.value)
+
+    gpus = []
+    for index in range(number("cuDeviceGetCount")):
+        device = number("cuDeviceGet", index)
+        name = ctypes.create_string_buffer(256)
+        _check(cuda, "cuDeviceGetName", cuda.cuDeviceGetName(name, len(name), device))
+        major, minor = (number("cuDeviceGetAttribute", attribute, device) for attribute in (75, 76))
+        memory = number("cuDeviceTotalMem_v2", device, kind=ctypes.c_size_t)
+        gpus.append(Gpu(name.value.decode(), f"{major}.{minor}", f"sm_{major}{minor}", memory))
+    return gpus
+
+
+def _driver_version() -> str | None:
+    """From the kernel module, or where a container hides that, from NVML."""
+    if DRIVER_FILE.is_file() and (found := re.search(r"\s(\d+\.\d+(?:\.\d+)?)\s", DRIVER_FILE.read_text())):
+        return found[1]
+    try:
+        management = ctypes.CDLL("libnvidia-ml.so.1")
+        text = ctypes.create_string_buffer(96)
+        management.nvmlInit_v2()
+        return text.value.decode() if management.nvmlSystemGetDriverVersion(text, len(text)) == 0 else None
+    except (OSError, AttributeError):
+        return None
+
+
+def cuda_version(number: int) -> str:
+    """CUDA's own numbering as people write it: 13000 is "13.0"."""
+    return f"{number // 1000}.{number % 1000 // 10}"

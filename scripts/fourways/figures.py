@@ -1,0 +1,86 @@
+"""The look of every plot, and the few shapes the lessons draw: data in, matplotlib figure out."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+COLOURS = {"nvrtc": "#0072B2", "nvcc": "#56B4E9", "pycuda": "#E69F00", "pybind11": "#009E73", "host": "#777777"}
+"""One colour for each way, everywhere (Okabe and Ito's palette, readable with any colour vision)."""
+
+STAGE_COLOURS = ("#999999", "#56B4E9", "#0072B2", "#F0E442", "#D55E00", "#CC79A7", "#009E73")
+"""Colours for the stages of one run, in order."""
+
+
+def style() -> None:
+    """Set the style of all plots: SVG in notebooks (the same bytes for the same data), no box, light grid."""
+    import matplotlib as mpl
+    from matplotlib_inline.backend_inline import set_matplotlib_formats
+
+    set_matplotlib_formats("svg", metadata={"Date": None, "Creator": None})
+    mpl.rcParams.update(
+        {
+            "svg.hashsalt": "fourways",
+            "svg.fonttype": "none",
+            "font.family": "sans-serif",
+            "font.size": 11,
+            "figure.dpi": 100,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.grid": True,
+            "axes.grid.axis": "x",
+            "grid.alpha": 0.3,
+            "axes.axisbelow": True,
+        }
+    )
+
+
+def _axes(rows: int) -> Any:
+    import matplotlib.pyplot as plt
+
+    style()
+    _, axes = plt.subplots(figsize=(7.2, 1.1 + 0.42 * rows), layout="constrained")
+    return axes
+
+
+def stacked_bars(bars: Mapping[str, Mapping[str, float]], xlabel: str, title: str) -> Any:
+    """Horizontal bars made of stages: `bars[label][stage]` in seconds. Every bar has the same stages, in order."""
+    axes = _axes(len(bars) + 1)
+    labels = list(bars)
+    stages = list(dict.fromkeys(stage for stage_seconds in bars.values() for stage in stage_seconds))
+    left = [0.0] * len(labels)
+    for stage, colour in zip(stages, STAGE_COLOURS, strict=False):
+        widths = [bars[label].get(stage, 0.0) for label in labels]
+        axes.barh(labels, widths, left=left, color=colour, label=stage, edgecolor="white", linewidth=0.5)
+        left = [start + width for start, width in zip(left, widths, strict=True)]
+    for label, total in zip(labels, left, strict=True):
+        axes.annotate(f"{total:.3g} s", (total, label), xytext=(4, 0), textcoords="offset points", va="center")
+    axes.margins(x=0.1)
+    axes.invert_yaxis()
+    axes.set(xlabel=xlabel, title=title)
+    axes.legend(ncols=4, loc="upper center", bbox_to_anchor=(0.45, -0.18 - 0.6 / len(bars)), frameon=False)
+    return axes.figure
+
+
+def log_bars(groups: Mapping[str, Mapping[str, float]], ways: Sequence[str], xlabel: str, title: str) -> Any:
+    """Horizontal bars on a log axis: `groups[group][way]` in seconds, a cluster of bars for each way."""
+    axes = _axes(len(ways) * len(groups))
+    height = 0.8 / len(groups)
+    for index, (group, values) in enumerate(groups.items()):
+        present = [(position, way) for position, way in enumerate(ways) if way in values]
+        places = [position + (index - (len(groups) - 1) / 2) * height for position, _ in present]
+        widths = [values[way] for _, way in present]
+        axes.barh(
+            places,
+            widths,
+            height * 0.92,
+            color=[COLOURS[way] for _, way in present],
+            alpha=1.0 if index == 0 else 0.45,
+        )
+        for place, width in zip(places, widths, strict=True):
+            text = f"{width * 1e3:.3g} ms · {group}" if width < 1 else f"{width:.3g} s · {group}"
+            axes.annotate(text, (width, place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=9)
+    axes.set_xscale("log")
+    axes.set_yticks(range(len(ways)), ways)
+    axes.margins(x=0.35)
+    axes.invert_yaxis()
+    axes.set(xlabel=xlabel, title=title)
+    return axes.figure

@@ -1,0 +1,136 @@
+"""From process start to the first right answer, taken apart: every sample is a fresh process.
+
+The stages, by the host's clock: *start* (the interpreter), *import* (NumPy, CuPy, PyCUDA …), *context* (the driver
+sets up the GPU), *inputs* (made, copied to the GPU), *build* (source to machine code, or finding it in a cache),
+*load* (machine code to the driver) and *launch* (the first call, waited for).
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from fourways import kernels, lesson, toolchain
+from fourways.tables import Row, Table, seconds
+from fourways.timing import summary
+
+STAGES = ("start", "import", "context", "inputs", "build", "load", "launch")
+
+Environment = dict[str, str]
+
+
+class FirstResultError(RuntimeError):
+    """A fresh process failed or gave a wrong answer; the message holds its own words."""
+
+
+def cold_caches(folder: Path) -> Environment:
+    """Environment variables that point every compiler cache at `folder`."""
+    return {
+        "CUPY_CACHE_DIR": str(folder / "cupy"),
+        "PYCUDA_CACHE_DIR": str(folder / "pycuda"),
+        "CUDA_CACHE_PATH": str(folder / "driver"),
+        "FOURWAYS_CACHE_DIR": str(folder / "host"),
+    }
+
+
+def run(found: lesson.Lesson, way: str, environment: Environment, size: int = 16) -> dict[str, float]:
+    """One fresh process: the seconds of each stage. Raises FirstResultError if it fails or its answer is wrong."""
+    for name in ("CUPY_CACHE_DIR", "PYCUDA_CACHE_DIR", "CUDA_CACHE_PATH", "FOURWAYS_CACHE_DIR"):
+        if name in environment:
+            Path(environment[name]).mkdir(parents=True, exist_ok=True)
+    task = {
+        "way": way,
+        "kernel": str(found.meta["kernel"]),
+        "setup": "\n".join(found.cells("setup")),
+        "cell": "\n".join(found.cells(f"way-{way}")),
+        "rtol": float(found.meta.get("rtol", 0.0)),
+        "size": size,
+        "spawned": time.time(),
+    }
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("_first_process.py"))],
+        input=json.dumps(task),
+        capture_output=True,
+        text=True,
+        env=os.environ | toolchain.environment() | {"FOURWAYS_ROOT": str(kernels.root())} | environment,
+        cwd=kernels.root() / "lessons",
+    )
+    if done.returncode:
+        raise FirstResultError(f"{way}: a fresh process failed:\n{done.stderr.strip()}")
+    answer = json.loads(done.stdout.splitlines()[-1])
+    if answer["problem"]:
+        raise FirstResultError(f"{way}: {answer['problem']}")
+    return answer["stages"]
+
+
+def build_binding(kernel: str, folder: Path, cpp: Path | None = None) -> tuple[float, Environment]:
+    """Build the pybind11 module with this one kernel in `folder`: the seconds, and the variables to import it.
+
+    `cpp` is the folder of `CMakeLists.txt`, by default the clone's own. Calling again rebuilds what has changed.
+    Raises FirstResultError with CMake's own words.
+    """
+    configure = [
+        *("cmake", "-S", str(cpp or kernels.root() / "cpp"), "-B", str(folder), "-G", "Ninja"),
+        *(f"-DFOURWAYS_KERNELS={kernel}", f"-DPython_EXECUTABLE={sys.executable}", "-DCMAKE_BUILD_TYPE=Release"),
+    ]
+    environment = os.environ | toolchain.environment()
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"  # the wheels' cmake, ninja
+    start = time.perf_counter()
+    commands = [] if (folder / "CMakeCache.txt").exists() else [configure]
+    for command in [*commands, ["cmake", "--build", str(folder)]]:
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        if done.returncode:
+            raise FirstResultError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+    module_path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return time.perf_counter() - start, {"PYTHONPATH": module_path}
+
+
+def first_results(found: lesson.Lesson, way: str, cold: int = 3, warm: int = 5) -> list[Row]:
+    """Rows for one way: `cold` (empty caches, nothing built) and `warm` (caches filled by a run before).
+
+    Each has `stages` (median seconds of each) and `seconds` (median, p10, p90 of the whole). Files are in the
+    operating system's cache in both: a machine that has just booted is slower.
+    """
+    with tempfile.TemporaryDirectory(prefix="fourways-") as base:
+        cold_runs: list[dict[str, float]] = []
+        environment: Environment = {}
+        for number in range(cold):
+            folder = Path(base) / str(number)
+            built, environment = 0.0, cold_caches(folder)
+            if way == "pybind11":
+                built, variables = build_binding(str(found.meta["kernel"]), folder / "cmake")
+                environment |= variables
+            stages = run(found, way, environment)
+            cold_runs.append(stages | {"build": stages["build"] + built})
+        warm_runs = [run(found, way, environment) for _ in range(warm)]
+    return [
+        {
+            "way": way,
+            "state": state,
+            "clock": "host",
+            "stages": {name: float(np.median([stages[name] for stages in runs])) for name in STAGES},
+            "seconds": summary([sum(stages.values()) for stages in runs]),
+        }
+        for state, runs in (("cold", cold_runs), ("warm", warm_runs))
+    ]
+
+
+def compare(name: str, ways: tuple[str, ...] = lesson.WAYS, cold: int = 3, warm: int = 5) -> Table:
+    """The first results of lesson `name`, for each of `ways` that can run here, as a table with a column a stage."""
+    found = lesson.find(name)
+    runnable = [way for way in ways if found.cells(f"way-{way}") and not toolchain.missing(way)]
+    for way in runnable:
+        run(found, way, {})  # warm-up: libraries come into the operating system's cache of files
+    rows = [row for way in runnable for row in first_results(found, way, cold, warm)]
+    columns = [
+        ("way", lambda row: row["way"]),
+        ("caches", lambda row: row["state"]),
+        *((name, lambda row, name=name: seconds(row["stages"][name])) for name in STAGES),
+        ("total (median)", lambda row: seconds(row["seconds"]["median"])),
+    ]
+    return Table("first_result", rows, columns, f"Host clock; medians of {cold} cold and {warm} warm fresh processes.")

@@ -1,0 +1,160 @@
+"""The host way: a kernel of `cpp/kernels`, unchanged, compiled by a C++ compiler and run on NumPy arrays.
+
+    module = host.compile(kernels.path("doublify"), options=("-DFACTOR=3",))
+    kernel = module.get_function("doublify")
+    kernel((blocks,), (threads,), (x, y, np.int64(x.size)))
+
+The calls are those of CuPy's `RawModule` and `RawKernel`. `cpp/host/cuda_on_host.hpp` says how blocks and threads run.
+With `sanitize="thread"` or `"address"` a launch looks for races or for accesses outside of the arrays, and raises
+SanitizerError. A race between two blocks goes unseen, because blocks run one after another.
+"""
+
+import ctypes
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fourways import kernels, toolchain
+
+MAX_THREADS, MAX_BLOCK, MAX_GRID = 1024, (1024, 1024, 64), (2**31 - 1, 65535, 65535)
+MAX_SHARED_BYTES = 48 * 1024  # more needs an opt-in on the GPU
+
+_NO_HOST_WAY = {
+    r"^\s*#\s*include\s*<cub/": "it uses CUB, whose algorithms need a GPU",
+    r"^\s*#\s*include\s*<(cooperative_groups|mma\.h|cuda/pipeline|cuda/barrier)": "it includes <{0}>, GPU-only",
+    r"^[^/\n]*\basm\b\s*(volatile\s*)?\(": "it has inline PTX",
+}
+_SANITIZERS = {"thread": ("-fsanitize=thread", "-DFOURWAYS_THREADS"), "address": ("-fsanitize=address",)}
+_DYNAMIC_SHARED = re.compile(
+    r"extern\s+__shared__\s+(?:(?:__align__|alignas)\s*\([^)]*\)\s*)?([\w:<> ]+?)\s+(\w+)\s*\[\s*\]\s*;"
+)
+
+
+class CompileError(RuntimeError):
+    """The kernel does not compile; the message holds the compiler's own words."""
+
+
+class SanitizerError(RuntimeError):
+    """A sanitizer found a fault in a kernel; `report` is the sanitizer's own."""
+
+    def __init__(self, kernel: str, report: str):
+        super().__init__(f"{kernel}: the sanitizer found a fault; no array was changed\n{report}")
+        self.report = report
+
+
+def cache_dir() -> Path:
+    """Where compiled kernels are kept: `FOURWAYS_CACHE_DIR`, else `fourways` in the user's cache folder."""
+    named = os.environ.get("FOURWAYS_CACHE_DIR")
+    return Path(named) if named else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fourways"
+
+
+def unsupported(path: str | Path) -> str | None:
+    """Why the kernel in this file has no host way ("it uses CUB …"), or None if it has one."""
+    text = Path(path).read_text(encoding="utf-8")
+    for pattern, reason in _NO_HOST_WAY.items():
+        if found := re.search(pattern, text, re.MULTILINE):
+            return reason.format(found[found.lastindex or 0])
+    return None
+
+
+def compile(
+    path: str | Path,
+    options: Sequence[str] = (),
+    sanitize: str | None = None,
+    name_expressions: Sequence[str] = (),
+) -> "HostModule":
+    """Compile the kernels of one file, or take them from the cache.
+
+    `options` are the C++ compiler's (`-DFACTOR=3`, `-I…` relative to the kernel's folder); `name_expressions` name
+    the instances of templates (`"scale<float>"`); `sanitize` is None, "thread" or "address".
+    Raises CompileError; ValueError where the kernel has no host way; FileNotFoundError without a C++ compiler.
+    """
+    path = Path(path).resolve()
+    if isinstance(options, str) or isinstance(name_expressions, str):
+        raise TypeError("options and name_expressions are tuples of str, such as ('-DFACTOR=3',); a lone str came")
+    if sanitize not in (None, *_SANITIZERS):
+        raise ValueError(f"sanitize is None, 'thread' or 'address'; {sanitize!r} came")
+    if reason := unsupported(path):
+        raise ValueError(f"{path.name} has no host way: {reason}")
+    text = path.read_text(encoding="utf-8")
+    templates = {expression.split("<")[0] for expression in name_expressions}
+    names = [*(name for name in kernels.entry_points(text) if name not in templates), *name_expressions]
+    if not names:
+        raise ValueError(f"{path} holds no `__global__ void` function")
+    built = _build(path, _translation_unit(path, text, names), tuple(options), sanitize)
+    return HostModule(path, names, _Program(built) if sanitize else _Library(built))
+
+
+def _translation_unit(path: Path, text: str, names: Sequence[str]) -> str:
+    """The C++ text of a kernel file: the kernels with their own line numbers, then the list of them."""
+    text = _DYNAMIC_SHARED.sub(r"auto *const \2 = fourways::dynamic_shared<\1>();", text)
+    entries = ", ".join(f"Entry<&{name}>::kernel()" for name in names)
+    return (
+        f'#include "cuda_on_host.hpp"\n#line 1 "{path}"\n{text}\n#line 1 "the list of kernels"\n'
+        f"const std::vector<fourways::Kernel> &fourways::kernels()\n"
+        f"{{ static const std::vector<Kernel> all{{{entries}}}; return all; }}\n"
+    )
+
+
+def _build(path: Path, unit: str, options: tuple[str, ...], sanitize: str | None) -> Path:
+    """The compiled file for a translation unit: from the cache, or fresh and then cached.
+
+    `<key>.json` lists the headers that the unit included when last compiled. The compiled file is named by the key
+    and those headers' present contents, so a changed header leads to another name, and no file is ever rewritten.
+    """
+    compiler = toolchain.host_compiler()
+    if compiler is None:
+        raise FileNotFoundError(toolchain.missing("host"))
+    target = ("-O1", "-g", "-DFOURWAYS_MAIN", *_SANITIZERS[sanitize]) if sanitize else ("-O3", "-fPIC", "-shared")
+    headers = [*("-iquote", str(path.parent)), *("-iquote", str(kernels.root() / "cpp" / "host"))]
+    headers += [word for folder in toolchain.include_dirs() for word in ("-isystem", str(folder))]
+    command = [str(compiler), *target, "-fvisibility=hidden", "-pthread", *options, "-std=c++20", *headers]
+    binary = compiler.resolve()
+    identity = [binary.stat().st_size, binary.stat().st_mtime_ns]  # asking for its version would start a process
+    key = hashlib.sha256(json.dumps([unit, command, str(binary), identity]).encode()).hexdigest()
+    cache = cache_dir()
+    manifest = cache / f"{key}.json"
+    if manifest.exists():
+        built = _named_by_contents(cache, key, json.loads(manifest.read_text()))
+        if built and built.exists():
+            return built
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache, prefix="building-") as folder:
+        fresh, listing, names = (Path(folder) / name for name in ("built", "listing", "names"))
+        command += ["-x", "c++", "-", "-o", str(fresh), "-MD", "-MF", str(listing), "-MT", "built"]
+        done = subprocess.run(command, input=unit, capture_output=True, text=True, cwd=path.parent)
+        if done.returncode:
+            raise CompileError(f"{path.name} does not compile with {compiler}:\n{done.stderr.strip()}")
+        included = _parse_listing(listing.read_text(), path.parent)
+        built = _named_by_contents(cache, key, included)
+        assert built, "a header vanished while the compiler ran"
+        names.write_text(json.dumps(included))
+        fresh.replace(built)
+        names.replace(manifest)
+    return built
+
+
+def _named_by_contents(cache: Path, key: str, included: list[str]) -> Path | None:
+    digest = hashlib.sha256(key.encode())
+    for header in included:
+        try:
+            digest.update(hashlib.sha256(Path(header).read_bytes()).digest())
+        except OSError:
+            return None
+    return cache / f"{digest.hexdigest()}.bin"
+
+
+def _parse_listing(listing: str, folder: Path) -> list[str]:
+    """The files of a make rule as `-MD` writes it: blanks in a name are escaped, lines end in a backslash."""
+    words = re.findall(r"(?:\\.|[^\s\\])+", listing.replace("\\\n", " ").partition(":")[2])
+    return [str(folder / word.replace("\\ ", " ").replace("\\#", "#").replace("$$", "$")) for word in words]

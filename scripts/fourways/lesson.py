@@ -1,0 +1,159 @@
+"""Read a lesson: its front matter, its cells by tag, and the ways it defines as plain functions.
+
+A lesson is a MyST notebook, `lessons/NN_slug.md`. The code in its cells is the code that is timed, checked and
+recorded: nothing here holds a second copy of a way.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from fourways import kernels, toolchain
+
+WAYS = ("nvrtc", "nvcc", "pycuda", "pybind11", "host")
+_WAY_FUNCTION = re.compile(rf"(\w+)_({'|'.join(WAYS)})")
+
+
+class LessonError(ValueError):
+    """A lesson that does not exist or does not have the agreed shape. The message says what to mend."""
+
+
+@dataclass
+class Ways:
+    """The functions of one lesson that do the same thing in different ways.
+
+    `make_inputs(size)` returns a tuple of NumPy arrays and scalars; `reference(*inputs)` returns the expected output
+    (or a tuple of them) in the dtype that the kernel writes. Each of `functions`, keyed by way, takes
+    `(*inputs, *outputs)` and writes the outputs: CuPy arrays for a GPU way, NumPy arrays for `host`.
+    `missing` holds, for every way that cannot run on this machine, one line with the remedy.
+    """
+
+    kernel: str
+    make_inputs: Callable[[int], tuple]
+    reference: Callable
+    functions: dict[str, Callable[..., None]]
+    missing: dict[str, str] = field(default_factory=dict)
+    rtol: float = 0.0
+
+    @property
+    def runnable(self) -> dict[str, Callable[..., None]]:
+        """The functions that can run on this machine, keyed by way."""
+        return {way: function for way, function in self.functions.items() if way not in self.missing}
+
+
+def collect(namespace: Mapping[str, Any], rtol: float = 0.0) -> Ways:
+    """The ways defined so far, found by name (`<kernel>_<way>`): call it in a lesson as `collect(globals())`.
+
+    `rtol` is the relative tolerance that checking allows; the default asks for the exact result.
+    Raises LessonError where no way, or the ways of more than one kernel, or no `make_inputs`/`reference` are defined.
+    """
+    found = {match.groups(): namespace[name] for name in namespace if (match := _WAY_FUNCTION.fullmatch(name))}
+    names = {kernel for kernel, _ in found}
+    if len(names) != 1:
+        raise LessonError(f"expected functions <kernel>_<way> of one kernel, found {sorted(names) or 'none'}")
+    for needed in ("make_inputs", "reference"):
+        if needed not in namespace:
+            raise LessonError(f"no {needed}() defined: the cell tagged `setup` defines it")
+    functions = {way: function for way in WAYS for (_, other), function in found.items() if way == other}
+    missing = {way: reason for way in WAYS if (reason := toolchain.missing(way))}
+    return Ways(names.pop(), namespace["make_inputs"], namespace["reference"], functions, missing, rtol)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One lesson file, read once. Raises LessonError from its properties where the file is not of the agreed shape."""
+
+    path: Path
+
+    @property
+    def slug(self) -> str:
+        """`01_doublify`."""
+        return self.path.stem
+
+    @property
+    def number(self) -> str:
+        """`01`."""
+        return self.slug.split("_")[0]
+
+    @cached_property
+    def notebook(self) -> Any:
+        """The lesson as an nbformat notebook without outputs."""
+        import jupytext  # slow to import, and only this needs it
+
+        return jupytext.read(self.path)
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """The front matter under `fourways:` (kernel, ways, without, minutes)."""
+        try:
+            return self.notebook.metadata["fourways"]
+        except KeyError:
+            raise LessonError(f"{self.path.name}: the front matter has no `fourways:` section") from None
+
+    @property
+    def title(self) -> str:
+        """The text of the first heading."""
+        for cell in self.notebook.cells:
+            if cell.cell_type == "markdown" and (match := re.search(r"^# (.+)$", cell.source, re.MULTILINE)):
+                return match[1]
+        raise LessonError(f"{self.path.name}: no `# Title`")
+
+    def cells(self, tag: str) -> list[str]:
+        """The source of every code cell with this tag, in order."""
+        return [cell.source for cell in self.notebook.cells if cell.cell_type == "code" and tag in tags(cell)]
+
+
+def tags(cell: Any) -> list[str]:
+    """The tags of a notebook cell."""
+    return cell.metadata.get("tags", [])
+
+
+def all_lessons() -> list[Lesson]:
+    """Every lesson, in order of number."""
+    return [Lesson(path) for path in sorted((kernels.root() / "lessons").glob("[0-9][0-9]_*.md"))]
+
+
+def find(name: str) -> Lesson:
+    """A lesson by number (`1`, `01`), slug (`01_doublify`), the slug's word (`doublify`) or path.
+
+    Raises LessonError, naming the lessons there are.
+    """
+    lessons = all_lessons()
+    wanted = Path(name).stem if name.endswith(".md") else name
+    for lesson in lessons:
+        if wanted.zfill(2) == lesson.number or wanted in (lesson.slug, lesson.slug.split("_", 1)[1]):
+            return lesson
+    raise LessonError(f"no lesson {name!r}; there are: {', '.join(lesson.slug for lesson in lessons) or 'none'}")
+
+
+def load(name: str) -> Ways:
+    """Execute a lesson's `setup` cells and the `way-*` cells that can run here, and return its functions."""
+    lesson = find(name)
+    namespace: dict[str, Any] = {"__name__": f"lesson_{lesson.slug}"}
+    runnable = [f"way-{way}" for way in WAYS if not toolchain.missing(way)]
+    for tag in ["setup", *runnable]:
+        for number, source in enumerate(lesson.cells(tag), 1):
+            exec(compile(source, f"<{lesson.path.name}, cell {tag} {number}>", "exec"), namespace)
+    return collect(namespace, rtol=float(lesson.meta.get("rtol", 0.0)))
+
+
+def fingerprint(path: Path) -> dict[str, str]:
+    """The SHA-256 of what a recorded run depends on: the lesson's code cells, its kernel and its binding."""
+    lesson = Lesson(path)
+    cells = [(tags(cell), cell.source) for cell in lesson.notebook.cells]
+    kernel = str(lesson.meta["kernel"])
+    aot = kernels.root() / "cpp" / "aot"
+    binding = [aot / f"{kernel}.cu", aot / "device_array.hpp"]
+    return {
+        "cells": _sha256(repr(cells).encode()),
+        "kernel": _sha256(kernels.path(kernel).read_bytes()),
+        "binding": _sha256(b"".join(file.read_bytes() for file in binding)),
+    }
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

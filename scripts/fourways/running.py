@@ -1,0 +1,163 @@
+"""Execute lessons cell by cell, skip what this machine cannot run, and record a GPU run for the book."""
+
+import json
+import os
+import re
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fourways import environment, kernels, lesson, tables, toolchain
+
+Progress = Callable[[lesson.Lesson, int, int], None]
+"""Called before each code cell with the lesson, the cell's number from 1, and the number of code cells."""
+
+
+@dataclass
+class LessonRun:
+    """What became of one lesson: code cells run, cells skipped by reason, seconds, and the error if there was one."""
+
+    lesson: lesson.Lesson
+    notebook: Any
+    ran: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0
+    error: str = ""
+
+    @property
+    def outcome(self) -> str:
+        """`passed` or `failed`."""
+        return "failed" if self.error else "passed"
+
+
+class RecordingError(RuntimeError):
+    """A run that cannot be recorded. The message says why."""
+
+
+def skip_reason(cell: Any) -> str | None:
+    """Why this code cell cannot run on this machine, with the remedy, or None.
+
+    The tags `gpu`, `way-<way>` and `needs-<way>` name what a cell needs.
+    """
+    for tag in lesson.tags(cell):
+        need = "gpu" if tag == "gpu" else tag.removeprefix("way-").removeprefix("needs-")
+        if need in ("gpu", *lesson.WAYS) and (reason := toolchain.missing(need)):
+            return reason
+    return None
+
+
+def run(found: lesson.Lesson, progress: Progress = lambda *_: None, timeout: int = 600) -> LessonRun:
+    """Execute a lesson in a fresh Jupyter kernel of this interpreter. A failing cell ends the lesson, not the caller.
+
+    `timeout` is in seconds a cell. The executed notebook is also written to `build/lessons/NN_slug.ipynb`.
+    """
+    import nbformat
+    from jupyter_client.manager import AsyncKernelManager
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellTimeoutError, DeadKernelError, NotebookClientError
+
+    notebook = found.notebook.copy()
+    result = LessonRun(found, notebook)
+    code_cells = [(index, cell) for index, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
+    manager = AsyncKernelManager(kernel_name="python3", transport="ipc")  # IPC: no open TCP port
+    folder = str(kernels.root() / "lessons")
+    client = NotebookClient(notebook, km=manager, timeout=timeout, resources={"metadata": {"path": folder}})
+    start = time.perf_counter()
+    with client.setup_kernel(env=os.environ | toolchain.environment() | {"PYDEVD_DISABLE_FILE_VALIDATION": "1"}):
+        for number, (index, cell) in enumerate(code_cells, 1):
+            progress(found, number, len(code_cells))
+            if reason := skip_reason(cell):
+                result.skipped[reason] += 1
+                cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=f"Skipped: {reason}\n")]
+                continue
+            try:
+                client.execute_cell(cell, index, execution_count=number)
+            except (NotebookClientError, CellTimeoutError, DeadKernelError) as error:
+                result.error = f"code cell {number}:\n{_plain(str(error)).strip()}"
+                break
+            result.ran += 1
+    result.seconds = time.perf_counter() - start
+    for cell in notebook.cells:
+        cell.metadata.pop("execution", None)  # time stamps of single messages
+    write_text(kernels.root() / "build" / "lessons" / f"{found.slug}.ipynb", nbformat.writes(notebook))
+    return result
+
+
+def record(result: LessonRun) -> list[Path]:
+    """Write a complete run to `book/recorded` and its figures to `book/results`, stamped; return the files.
+
+    Raises RecordingError for a run that failed or skipped a cell, and writes nothing then.
+    """
+    import nbformat
+
+    found = result.lesson
+    if result.error or result.skipped:
+        reasons = result.error or "; ".join(f"{count} cells skipped: {why}" for why, count in result.skipped.items())
+        raise RecordingError(f"{found.slug} is not recorded, only a complete run is: {reasons}")
+    stamp = environment.stamp() | {"sources": lesson.fingerprint(found.path), "seconds": round(result.seconds, 1)}
+    notebook = result.notebook
+    notebook.metadata.setdefault("fourways", {})["stamp"] = stamp
+    text = anonymous(nbformat.writes(notebook))
+    book = kernels.root() / "book"
+    recorded = [(book / "recorded" / f"{found.slug}.ipynb", text + "\n")]
+    results = {name: rows for name, rows in _tables(json.loads(text))}
+    if results:
+        device = re.sub(r"[^a-z0-9]+", "-", str(stamp["device"]).lower()).strip("-")
+        content = json.dumps({"stamp": stamp, "tables": results}, indent=1, ensure_ascii=False)
+        recorded.append((book / "results" / device / f"{found.slug}.json", content + "\n"))
+    for path, content in recorded:
+        write_text(path, content)
+    return [path for path, _ in recorded]
+
+
+def anonymous(text: str) -> str:
+    """`text` without this machine's folders and user name: the clone becomes `.`, the home folder `~`."""
+    places = [(str(kernels.root()), "."), (str(Path.home()), "~")]
+    for name in {os.environ.get("TMPDIR", "").rstrip("/"), "/tmp"} - {""}:
+        text = re.sub(rf"{re.escape(name)}/[\w.-]+", "/tmp/…", text)
+    for place, short in places:
+        text = text.replace(place, short)
+    return text
+
+
+def _tables(notebook: dict[str, Any]) -> list[tuple[str, list[tables.Row]]]:
+    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
+    bundles = [output["data"][tables.MIME] for output in outputs if tables.MIME in output.get("data", {})]
+    return [(bundle["table"], bundle["rows"]) for bundle in bundles]
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all: to a temporary neighbour first, then renamed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)
+
+
+def summary(results: list[LessonRun]) -> tables.Table:
+    """The closing table: lesson, cells run, cells skipped and why, seconds, outcome."""
+    rows = [
+        {
+            "lesson": result.lesson.slug,
+            "ran": result.ran,
+            "skipped": dict(result.skipped),
+            "seconds": result.seconds,
+            "outcome": result.outcome,
+        }
+        for result in results
+    ]
+    columns = [
+        ("lesson", lambda row: row["lesson"]),
+        ("cells run", lambda row: str(row["ran"])),
+        ("cells skipped", lambda row: "\n".join(f"{n}: {why}" for why, n in row["skipped"].items()) or "0"),
+        ("seconds", lambda row: f"{row['seconds']:.1f}"),
+        ("outcome", lambda row: row["outcome"]),
+    ]
+    return tables.Table("lessons", rows, columns)

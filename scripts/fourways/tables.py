@@ -1,0 +1,69 @@
+"""Results as rows: shown as text, HTML or Rich, and carried inside a notebook so that a run can be recorded."""
+
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Any
+
+MIME = "application/vnd.fourways+json"
+"""The MIME type under which a table's rows travel in a notebook's outputs, from the lesson to `book/results`."""
+
+Row = dict[str, Any]
+Column = tuple[str, Callable[[Row], str]]
+
+
+class Table:
+    """Rows of results under a name, and how to show them.
+
+    `rows` are plain dictionaries that JSON can hold; `columns` pairs each heading with the function that formats a
+    row's cell. In a notebook the table shows itself.
+    """
+
+    def __init__(self, name: str, rows: Sequence[Row], columns: Sequence[Column], note: str = "") -> None:
+        self.name, self.rows, self.columns, self.note = name, list(rows), list(columns), note
+
+    def cells(self) -> list[list[str]]:
+        """The formatted cells, row by row."""
+        return [[show(row) for _, show in self.columns] for row in self.rows]
+
+    def __str__(self) -> str:
+        lines = [[heading for heading, _ in self.columns], *self.cells()]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(self.columns))]
+        padded = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
+        padded.insert(1, "  ".join("-" * width for width in widths))
+        return "\n".join(line.rstrip() for line in [*padded, *([self.note] if self.note else [])])
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        head = "".join(f"<th>{escape(heading)}</th>" for heading, _ in self.columns)
+        body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in line) + "</tr>" for line in self.cells())
+        note = f"<p><small>{escape(self.note)}</small></p>" if self.note else ""
+        html = f'<table class="fourways"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}'
+        return {"text/plain": str(self), "text/html": html, MIME: {"table": self.name, "rows": self.rows}}
+
+    def __rich__(self) -> Any:
+        from rich.console import Group
+        from rich.table import Table as RichTable
+
+        table = RichTable(*(heading for heading, _ in self.columns))
+        for line in self.cells():
+            table.add_row(*line)
+        return Group(table, self.note) if self.note else table
+
+
+def seconds(value: float | None) -> str:
+    """`0.00123` as `1.23 ms`: three figures, in s, ms, µs or ns."""
+    if value is None:
+        return ""
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)):
+        if abs(value) >= scale or unit == "ns":
+            return f"{value / scale:#.3g} {unit}".replace(". ", " ")
+    raise AssertionError("unreachable")
+
+
+def rate(bytes_per_second: float | None) -> str:
+    """`2.5e12` as `2.50 TB/s` (powers of ten)."""
+    if bytes_per_second is None:
+        return ""
+    for unit, scale in (("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6)):
+        if bytes_per_second >= scale or unit == "MB/s":
+            return f"{bytes_per_second / scale:#.3g} {unit}".replace(". ", " ")
+    raise AssertionError("unreachable")
