@@ -11,8 +11,9 @@ help:
 CPP := $(shell find cpp -type f)
 
 ifdef PYTHON
-PY := $(PYTHON)
+PY := $(abspath $(shell command -v $(PYTHON)))
 READY := build/release/.ready
+export PATH := $(dir $(PY)):$(PATH)
 export PYTHONPATH := $(CURDIR)/scripts:$(CURDIR)/build/release:$(CURDIR)/build/site:$(PYTHONPATH)
 else
 PY := .venv/bin/python
@@ -36,7 +37,8 @@ setup: $(READY)
 
 build/release/.ready: $(CPP) $(wildcard $(WHEELHOUSE)/*.whl)
 	$(if $(WHEELHOUSE),$(PY) -m pip install --quiet --no-index --no-deps --upgrade --target build/site $(WHEELHOUSE)/*.whl)
-	cd cpp && cmake --preset release -DPython_EXECUTABLE="$$(command -v $(PY))" && cmake --build --preset release
+	cmake -S cpp --preset release -DPython_EXECUTABLE=$(PY)
+	cmake --build build/release
 	@touch $@
 
 lessons: setup

@@ -6,6 +6,7 @@
 namespace fourways::dlpack {
 
 enum DeviceType : int32_t { cpu = 1, cuda = 2, cuda_host = 3, cuda_managed = 13 };
+enum Flags : uint64_t { read_only = 1 };
 
 struct Device {
     int32_t type, id;
@@ -35,7 +36,7 @@ struct ManagedVersioned { // in a capsule called "dltensor_versioned"
     uint32_t major, minor;
     void *manager_ctx;
     void (*deleter)(ManagedVersioned *);
-    uint64_t flags; // bit 0: read-only
+    uint64_t flags;
     Tensor tensor;
 };
 

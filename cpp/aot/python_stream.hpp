@@ -21,21 +21,41 @@ inline py::object attribute(py::handle object, const char *name)
     return found;
 }
 
-// object.name for names that every call asks for: the name is made into a Python string once.
-#define FOURWAYS_ATTRIBUTE(object, name)                                                                               \
-    ([](pybind11::handle of) {                                                                                         \
-        static PyObject *const interned = PyUnicode_InternFromString(name);                                            \
-        auto found = pybind11::reinterpret_steal<pybind11::object>(PyObject_GetAttr(of.ptr(), interned));              \
-        if (!found)                                                                                                    \
-            throw pybind11::error_already_set();                                                                       \
-        return found;                                                                                                  \
-    }(object))
+// The same for a name that every call asks for and that must be there: made into a Python string once.
+class Attribute {
+  public:
+    explicit Attribute(const char *name) : name_(PyUnicode_InternFromString(name)) {}
+    py::object operator()(py::handle object) const
+    {
+        auto found = py::reinterpret_steal<py::object>(PyObject_GetAttr(object.ptr(), name_));
+        if (!found)
+            throw py::error_already_set();
+        return found;
+    }
+
+  private:
+    PyObject *const name_; // kept for the life of the process
+};
+
+inline std::string text(py::handle object)
+{
+    return py::str(object).cast<std::string>();
+}
 
 inline std::string type_name(py::handle object)
 {
     const auto type = py::type::handle_of(object);
-    return py::str(type.attr("__module__")).cast<std::string>() + "." + type.attr("__qualname__").cast<std::string>();
+    const auto module = text(type.attr("__module__")), name = text(type.attr("__qualname__"));
+    return module == "builtins" ? name : module + "." + name;
 }
+
+// Whose argument a message is about: "doublify: x is read-only; wanted …".
+struct Argument {
+    const char *kernel, *name;
+    std::string about(const std::string &problem) const { return std::string(kernel) + ": " + name + " " + problem; }
+    py::type_error type_error(const std::string &problem) const { return py::type_error(about(problem)); }
+    py::value_error value_error(const std::string &problem) const { return py::value_error(about(problem)); }
+};
 
 // What a call needs of CuPy, looked up once, and only after somebody else imported CuPy.
 struct CuPy {
@@ -73,12 +93,12 @@ inline cudaStream_t current_stream()
     const auto stream = py::reinterpret_steal<py::object>(PyObject_CallNoArgs(library->get_current_stream));
     if (!stream)
         throw py::error_already_set();
-    const auto pointer = FOURWAYS_ATTRIBUTE(stream, "ptr");
-    return static_cast<cudaStream_t>(PyLong_AsVoidPtr(pointer.ptr()));
+    static const Attribute ptr("ptr");
+    return static_cast<cudaStream_t>(PyLong_AsVoidPtr(ptr(stream).ptr()));
 }
 
 // The stream that a caller named: a pointer as int, or an object with __cuda_stream__, .ptr, .handle or .cuda_stream.
-inline cudaStream_t named_stream(py::handle stream, const char *who)
+inline cudaStream_t named_stream(py::handle stream, const Argument &argument)
 {
     py::object pointer;
     if (PyLong_Check(stream.ptr()) && !PyBool_Check(stream.ptr()))
@@ -92,13 +112,12 @@ inline cudaStream_t named_stream(py::handle stream, const char *who)
         if (const auto value = attribute(pointer, "value")) // ctypes.c_void_p, which says None for 0
             pointer = value.is_none() ? py::int_(0) : value;
     if (!pointer || !PyLong_Check(pointer.ptr()))
-        throw py::type_error(std::string(who) + ": stream is a " + type_name(stream) +
-                             "; wanted None, a stream's pointer as int, or a stream of CuPy, PyCUDA, PyTorch or Numba");
+        throw argument.type_error("is a " + type_name(stream) + "; wanted None, a stream's pointer as int, or a stream of "
+                                  "CuPy, PyCUDA, PyTorch, Numba or cuda.core");
     const size_t address = PyLong_AsSize_t(pointer.ptr());
     if (PyErr_Occurred()) {
         PyErr_Clear();
-        throw py::value_error(std::string(who) + ": stream is " + py::repr(pointer).cast<std::string>() +
-                              "; wanted the pointer of a stream, 0 for the legacy default stream");
+        throw argument.value_error("is " + text(pointer) + "; wanted a pointer, or 0 for the legacy default stream");
     }
     return reinterpret_cast<cudaStream_t>(address);
 }

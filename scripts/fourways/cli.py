@@ -91,7 +91,7 @@ def run(
             progress.update(task, completed=progress.tasks[task].total)
     failed = [result for result in results if result.error]
     for result in failed:
-        errors.print(f"[bold red]{result.lesson.slug} failed[/] in {result.error}", highlight=False)
+        _complain(f"{result.lesson.slug} failed in {result.error}")
     if record:
         for result in results:
             try:
@@ -99,7 +99,7 @@ def run(
                     console.print(f"recorded {_short(path)}", highlight=False)
             except running.RecordingError as error:
                 failed.append(result)
-                errors.print(f"[red]{error}[/]", highlight=False)
+                _complain(error)
     place = _build_book() if book else None
     console.print(running.summary(results))
     if book:
@@ -177,12 +177,12 @@ def _loaded(names: list[str] | None, only: list[str] | None) -> list[Any]:
     """The lessons named with their ways, reduced to the ways asked for. Asking for a way that cannot run fails."""
     from fourways import lesson
 
+    if unknown := set(only or []) - set(lesson.WAYS):
+        raise typer.BadParameter(f"{', '.join(unknown)}; choose from {', '.join(lesson.WAYS)}", param_hint="--way")
     pairs = []
     for found in _chosen(names):
         ways = lesson.load(found.number)
         for way in only or []:
-            if way not in lesson.WAYS:
-                raise typer.BadParameter(f"{way!r}; choose from {', '.join(lesson.WAYS)}", param_hint="--way")
             if way in ways.missing:
                 raise RuntimeError(f"{way}: {ways.missing[way]}")
         if only:
@@ -198,8 +198,12 @@ def _build_book() -> Path | None:
         with errors.status("building the book"):
             return _short(books.build())
     except books.BookError as error:
-        errors.print(f"[red]{error}[/]", highlight=False)
+        _complain(error)
         return None
+
+
+def _complain(error: object) -> None:
+    errors.print(str(error), style="red", markup=False, highlight=False, soft_wrap=True)
 
 
 def _short(path: Path) -> Path:
@@ -214,10 +218,10 @@ def main() -> None:
     try:
         app()
     except lesson.LessonError as error:
-        errors.print(f"[red]{error}[/]", highlight=False)
+        _complain(error)
         raise SystemExit(2) from None
     except (CheckFailure, FileNotFoundError, RuntimeError) as error:
-        errors.print(f"[red]{error}[/]", highlight=False)
+        _complain(error)
         raise SystemExit(1) from None
 
 

@@ -37,7 +37,8 @@ def _axes(rows: int) -> Any:
     import matplotlib.pyplot as plt
 
     style()
-    _, axes = plt.subplots(figsize=(7.2, 1.1 + 0.42 * rows), layout="constrained")
+    figure, axes = plt.subplots(figsize=(7.2, 1.1 + 0.42 * rows), layout="constrained")
+    plt.close(figure)  # a notebook shows the figure that a cell returns; an open one it would show again
     return axes
 
 

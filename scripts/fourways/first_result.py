@@ -57,7 +57,7 @@ def run(found: lesson.Lesson, way: str, environment: Environment, size: int = 16
         input=json.dumps(task),
         capture_output=True,
         text=True,
-        env=os.environ | toolchain.environment() | {"FOURWAYS_ROOT": str(kernels.root())} | environment,
+        env=lesson.process_environment() | environment,
         cwd=kernels.root() / "lessons",
     )
     if done.returncode:
@@ -86,8 +86,8 @@ def build_binding(kernel: str, folder: Path, cpp: Path | None = None) -> tuple[f
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         if done.returncode:
             raise FirstResultError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
-    module_path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return time.perf_counter() - start, {"PYTHONPATH": module_path}
+    seconds_taken = time.perf_counter() - start
+    return seconds_taken, {"PYTHONPATH": f"{folder}{os.pathsep}{lesson.process_environment()['PYTHONPATH']}"}
 
 
 def first_results(found: lesson.Lesson, way: str, cold: int = 3, warm: int = 5) -> list[Row]:

@@ -9,25 +9,20 @@ With `sanitize="thread"` or `"address"` a launch looks for races or for accesses
 SanitizerError. A race between two blocks goes unseen, because blocks run one after another.
 """
 
-import ctypes
 import hashlib
 import json
 import os
 import re
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from fourways import kernels, toolchain
+from fourways._host_launch import Library, Parameter, Program, SanitizerError, check_launch
 
-MAX_THREADS, MAX_BLOCK, MAX_GRID = 1024, (1024, 1024, 64), (2**31 - 1, 65535, 65535)
-MAX_SHARED_BYTES = 48 * 1024  # more needs an opt-in on the GPU
+__all__ = ["CompileError", "HostKernel", "HostModule", "SanitizerError", "cache_dir", "compile", "unsupported"]
 
 _NO_HOST_WAY = {
     r"^\s*#\s*include\s*<cub/": "it uses CUB, whose algorithms need a GPU",
@@ -44,12 +39,38 @@ class CompileError(RuntimeError):
     """The kernel does not compile; the message holds the compiler's own words."""
 
 
-class SanitizerError(RuntimeError):
-    """A sanitizer found a fault in a kernel; `report` is the sanitizer's own."""
+class HostKernel:
+    """A kernel that runs on NumPy arrays; `signature` holds the types of its parameters."""
 
-    def __init__(self, kernel: str, report: str):
-        super().__init__(f"{kernel}: the sanitizer found a fault; no array was changed\n{report}")
-        self.report = report
+    def __init__(self, name: str, number: int, signature: str, code: Library | Program):
+        self.name, self._number, self._code = name, number, code
+        self.signature = tuple(signature.split(",")) if signature else ()
+        self._parameters = [Parameter(text) for text in self.signature]
+
+    def __call__(self, grid: Sequence[int], block: Sequence[int], args: Sequence[Any], *, shared_mem: int = 0) -> None:
+        """Launch it and wait: grid and block are tuples of one to three numbers, `shared_mem` is in bytes.
+
+        A pointer takes a C-contiguous array of its dtype, a scalar NumPy's scalar of that dtype (an integer: also int).
+        Raises TypeError or ValueError that name the argument, before anything runs; SanitizerError; RuntimeError
+        where the block's threads cannot be started, or where a warp's lanes never meet.
+        """
+        shape, values = check_launch(self.name, self._parameters, grid, block, args, shared_mem)
+        self._code.launch(self._number, shape, int(shared_mem), self._parameters, values)
+
+
+class HostModule:
+    """The compiled kernels of one file: `path`, and their `names`."""
+
+    def __init__(self, path: Path, names: list[str], code: Library | Program):
+        self.path, self.names, self._code = path, names, code
+        self._signatures = code.signatures()
+
+    def get_function(self, name: str) -> HostKernel:
+        """The kernel `name`. Raises ValueError, naming those there are, if there is no such kernel."""
+        if name not in self.names:
+            raise ValueError(f"no kernel {name!r} in {self.path.name}; there are: {', '.join(self.names)}")
+        number = self.names.index(name)
+        return HostKernel(name, number, self._signatures[number], self._code)
 
 
 def cache_dir() -> Path:
@@ -72,7 +93,7 @@ def compile(
     options: Sequence[str] = (),
     sanitize: str | None = None,
     name_expressions: Sequence[str] = (),
-) -> "HostModule":
+) -> HostModule:
     """Compile the kernels of one file, or take them from the cache.
 
     `options` are the C++ compiler's (`-DFACTOR=3`, `-I…` relative to the kernel's folder); `name_expressions` name
@@ -92,17 +113,17 @@ def compile(
     if not names:
         raise ValueError(f"{path} holds no `__global__ void` function")
     built = _build(path, _translation_unit(path, text, names), tuple(options), sanitize)
-    return HostModule(path, names, _Program(built) if sanitize else _Library(built))
+    return HostModule(path, names, Program(built) if sanitize else Library(built))
 
 
 def _translation_unit(path: Path, text: str, names: Sequence[str]) -> str:
     """The C++ text of a kernel file: the kernels with their own line numbers, then the list of them."""
     text = _DYNAMIC_SHARED.sub(r"auto *const \2 = fourways::dynamic_shared<\1>();", text)
-    entries = ", ".join(f"Entry<&{name}>::kernel()" for name in names)
+    entries = ", ".join(f"Entry<&::{name}>::kernel()" for name in names)
     return (
         f'#include "cuda_on_host.hpp"\n#line 1 "{path}"\n{text}\n#line 1 "the list of kernels"\n'
-        f"const std::vector<fourways::Kernel> &fourways::kernels()\n"
-        f"{{ static const std::vector<Kernel> all{{{entries}}}; return all; }}\n"
+        "namespace fourways { namespace { const std::vector<Kernel> &kernels()\n"
+        f"{{ static const std::vector<Kernel> all{{{entries}}}; return all; }} }} }}\n"
     )
 
 

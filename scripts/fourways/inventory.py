@@ -57,8 +57,13 @@ def _which(name: str, path: str) -> list[Path]:
     return [Path(found)] if found else []
 
 
-def _taken(name: str, paths: list[Path], version: str | None, why: str | None = None) -> Tool:
-    return Tool(name, paths[0], version, why or f"from {origin(paths[0])}", tuple(paths[1:])) if paths else Tool(name)
+def _taken(name: str, paths: list[Path], version: str | None, note: str = "") -> Tool:
+    """The first of `paths`, and why: its origin comes before the others'."""
+    if not paths:
+        return Tool(name)
+    later = ", ".join(dict.fromkeys(origin(path) for path in paths[1:]))
+    why = f"{note}from {origin(paths[0])}" + (f", preferred to {later}" if later else "")
+    return Tool(name, paths[0], version, why, tuple(paths[1:]))
 
 
 def origin(path: Path) -> str:
@@ -76,7 +81,7 @@ def _program(name: str, paths: list[Path]) -> Tool:
 @functools.cache
 def program_version(path: Path) -> str | None:
     """What a program prints for `--version`: nvcc's "V13.0.88", g++'s "12.2.0"."""
-    printed = toolchain.output_of(str(path), "--version")
+    printed = toolchain.run(str(path), "--version").stdout
     found = re.search(r"\bV(\d+\.\d+\.\d+)", printed) or re.search(r"(\d+\.\d+(?:\.\d+)*)", printed)
     return found[1] if found else None
 
@@ -106,8 +111,7 @@ def _library(name: str, pathfinder_name: str, pattern: str) -> Tool:
     if loaded is None:
         return Tool(name, why="not found by cuda.pathfinder", passed_over=tuple(found))
     others = [path for path in found if path.resolve() != loaded.resolve()]
-    why = f"the one that CuPy and cuda.core load, from {origin(loaded)}"
-    return _taken(name, [loaded, *others], library_version(name, loaded), why)
+    return _taken(name, [loaded, *others], library_version(name, loaded), "the one that CuPy and cuda.core load, ")
 
 
 def loaded_library(name: str) -> Path | None:
@@ -135,7 +139,9 @@ def _package(name: str, module: str, distributions: tuple[str, ...]) -> Tool:
     file = toolchain.installed(module)
     if file is None:
         return Tool(name)
-    return Tool(name, file, next(iter(versions(*distributions).values()), None), f"imported from {origin(file)}")
+    return _taken(
+        name, [file.parent if file.stem == "__init__" else file], next(iter(versions(*distributions).values()), None)
+    )
 
 
 def versions(*distributions: str) -> dict[str, str]:
@@ -147,3 +153,44 @@ def versions(*distributions: str) -> dict[str, str]:
         except importlib.metadata.PackageNotFoundError:
             continue
     return found
+
+
+def nvrtc_architectures(library: Path) -> list[int]:
+    """The architectures that an NVRTC compiles for, as it says itself: [75, 80, ...]; empty if it cannot be asked."""
+    count = ctypes.c_int()
+    try:
+        nvrtc = ctypes.CDLL(str(library))
+        nvrtc.nvrtcGetNumSupportedArchs(ctypes.byref(count))
+        numbers = (ctypes.c_int * count.value)()
+        nvrtc.nvrtcGetSupportedArchs(numbers)
+    except (OSError, AttributeError):
+        return []
+    return sorted(numbers)
+
+
+def newest_host_compiler(include: Path | None, kind: str) -> int | None:
+    """The newest major version of gcc or clang that nvcc takes, as its own crt/host_config.h says."""
+    header = include / "crt" / "host_config.h" if include else None
+    if header is None or not header.is_file():
+        return None
+    macro = {"gcc": "__GNUC__", "clang": "__clang_major__"}[kind]
+    found = re.search(rf"{macro} (>=?) (\d+)", header.read_text(errors="replace"))
+    return int(found[2]) - (found[1] == ">=") if found else None
+
+
+def pycuda_built_against() -> tuple[str | None, str]:
+    """The CUDA version that PyCUDA was compiled with, or None and why it cannot be imported. Asks another process."""
+    script = "import pycuda.driver as d; print('CUDA %d.%d.%d' % d.get_version())"
+    done = toolchain.run(sys.executable, "-W", "ignore", "-c", script)
+    found = re.search(r"CUDA (\d+\.\d+)", done.stdout)
+    return (found[1] if found else None), (done.stderr.strip().splitlines() or ["no message"])[-1]
+
+
+def binding_architectures(module: Path) -> set[str]:
+    """What a compiled module holds: "sm_90" for machine code, "compute_90" for PTX; empty if it cannot be read."""
+    tool = toolchain.program("cuobjdump")
+    if tool is None:
+        return set()
+    machine = re.findall(r"\bsm_\d+[af]?\b", toolchain.run(str(tool), "--list-elf", str(module)).stdout)
+    ptx = re.findall(r"\bsm_(\d+[af]?)\b", toolchain.run(str(tool), "--list-ptx", str(module)).stdout)
+    return set(machine) | {f"compute_{number}" for number in ptx}

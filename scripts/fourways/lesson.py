@@ -5,6 +5,7 @@ recorded: nothing here holds a second copy of a way.
 """
 
 import hashlib
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -141,13 +142,21 @@ def load(name: str) -> Ways:
     return collect(namespace, rtol=float(lesson.meta.get("rtol", 0.0)))
 
 
+def process_environment() -> dict[str, str]:
+    """The variables for a fresh Python process that executes a lesson's cells: this package, clone and toolkit."""
+    paths = [str(Path(__file__).parents[1]), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    variables = {"FOURWAYS_ROOT": str(kernels.root()), "PYTHONPATH": os.pathsep.join(map(os.path.abspath, paths))}
+    return os.environ | toolchain.environment() | variables
+
+
 def fingerprint(path: Path) -> dict[str, str]:
     """The SHA-256 of what a recorded run depends on: the lesson's code cells, its kernel and its binding."""
     lesson = Lesson(path)
     cells = [(tags(cell), cell.source) for cell in lesson.notebook.cells]
     kernel = str(lesson.meta["kernel"])
     aot = kernels.root() / "cpp" / "aot"
-    binding = [aot / f"{kernel}.cu", aot / "device_array.hpp"]
+    headers = sorted(set(aot.glob("*.hpp")) - {aot / "launch.hpp"})  # which lists all kernels: each new one changes it
+    binding = [aot / f"{kernel}.cu", *headers]
     return {
         "cells": _sha256(repr(cells).encode()),
         "kernel": _sha256(kernels.path(kernel).read_bytes()),

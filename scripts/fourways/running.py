@@ -6,8 +6,10 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from fourways import environment, kernels, lesson, tables, toolchain
@@ -57,16 +59,18 @@ def run(found: lesson.Lesson, progress: Progress = lambda *_: None, timeout: int
     import nbformat
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
-    from nbclient.exceptions import CellTimeoutError, DeadKernelError, NotebookClientError
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
     notebook = found.notebook.copy()
     result = LessonRun(found, notebook)
     code_cells = [(index, cell) for index, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
-    manager = AsyncKernelManager(kernel_name="python3", transport="ipc")  # IPC: no open TCP port
-    folder = str(kernels.root() / "lessons")
-    client = NotebookClient(notebook, km=manager, timeout=timeout, resources={"metadata": {"path": folder}})
+    resources = {"metadata": {"path": str(kernels.root() / "lessons")}}
     start = time.perf_counter()
-    with client.setup_kernel(env=os.environ | toolchain.environment() | {"PYDEVD_DISABLE_FILE_VALIDATION": "1"}):
+    with ExitStack() as stack:
+        sockets = stack.enter_context(TemporaryDirectory(prefix="fourways-"))
+        manager = AsyncKernelManager(kernel_name="python3", transport="ipc", ip=f"{sockets}/kernel")  # no TCP port
+        client = NotebookClient(notebook, km=manager, timeout=timeout, resources=resources)
+        stack.enter_context(client.setup_kernel(cleanup_kc=True, env=lesson.process_environment()))
         for number, (index, cell) in enumerate(code_cells, 1):
             progress(found, number, len(code_cells))
             if reason := skip_reason(cell):
@@ -75,7 +79,7 @@ def run(found: lesson.Lesson, progress: Progress = lambda *_: None, timeout: int
                 continue
             try:
                 client.execute_cell(cell, index, execution_count=number)
-            except (NotebookClientError, CellTimeoutError, DeadKernelError) as error:
+            except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
                 result.error = f"code cell {number}:\n{_plain(str(error)).strip()}"
                 break
             result.ran += 1

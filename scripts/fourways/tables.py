@@ -51,8 +51,8 @@ class Table:
 
 def seconds(value: float | None) -> str:
     """`0.00123` as `1.23 ms`: three figures, in s, ms, µs or ns."""
-    if value is None:
-        return ""
+    if not value:
+        return "" if value is None else "0"
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)):
         if abs(value) >= scale or unit == "ns":
             return f"{value / scale:#.3g} {unit}".replace(". ", " ")

@@ -87,18 +87,17 @@ def _root_of(compiler: Path) -> Path:
     """
     if not compiler.is_file() or compiler.with_name("nvcc.profile").is_file():
         return compiler.parents[1]
-    printed = output_of(str(compiler), "--dryrun", "-E", "-x", "cu", os.devnull)
+    printed = run(str(compiler), "--dryrun", "-E", "-x", "cu", os.devnull).stderr
     top = re.search(r"^#\$ TOP=(.+)$", printed, re.MULTILINE)
     return Path(top[1].strip()).resolve() if top else compiler.resolve().parents[1]
 
 
-def output_of(*command: str) -> str:
-    """Standard output and error of a command; empty where it cannot be run."""
+def run(*command: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """Run a command and return what it printed; one that cannot be run has return code 127."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, errors="replace")
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout + done.stderr
+        return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=60, errors="replace")
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        return subprocess.CompletedProcess(command, 127, "", str(problem))
 
 
 def in_roots(*patterns: str) -> list[Path]:

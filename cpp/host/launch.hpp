@@ -1,0 +1,254 @@
+// How a kernel runs on the CPU: blocks one after another, threads as plain loops or as OS threads.
+#pragma once
+
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <vector_types.h>
+
+#ifndef FOURWAYS_PATIENCE
+#define FOURWAYS_PATIENCE 30
+#endif
+
+static dim3 gridDim, blockDim;
+static uint3 blockIdx;
+static thread_local uint3 threadIdx;
+static constexpr int warpSize = 32;
+
+namespace fourways {
+namespace {
+
+using Arguments = void *const *; // as cuLaunchKernel takes them: a pointer to the value of each argument
+
+struct Kernel {
+    std::string signature;
+    void (*run_thread)(Arguments); // for the present threadIdx
+    void (*run_block)(Arguments);  // for one thread after another, until they have become OS threads
+};
+
+unsigned rank() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
+unsigned lane() { return rank() % warpSize; }
+
+// What a lane brings to a meeting of its warp, and takes home: the value of lane `source`, and who brought non-zero.
+struct Visit {
+    unsigned mask, source = lane();
+    unsigned long long value = 0;
+    unsigned votes = 0;
+};
+
+// A meeting ends when every lane that its mask names is here or gone.
+class Warp {
+    Visit visits[warpSize];
+    unsigned here = 0, gone; // lanes that wait; lanes that have returned, or never were
+    std::mutex mutex;
+    std::condition_variable met;
+
+    void end_meeting_if_complete(unsigned mask)
+    {
+        if (mask & ~here & ~gone)
+            return;
+        const unsigned lanes = mask & here;
+        unsigned votes = 0;
+        unsigned long long brought[warpSize] = {};
+        for (unsigned i = 0; i < warpSize; ++i)
+            if (lanes >> i & 1) {
+                brought[i] = visits[i].value;
+                votes |= unsigned(brought[i] != 0) << i;
+            }
+        for (unsigned i = 0; i < warpSize; ++i)
+            if (lanes >> i & 1) {
+                visits[i].votes = votes;
+                visits[i].value = lanes >> visits[i].source & 1 ? brought[visits[i].source] : visits[i].value;
+            }
+        here &= ~lanes;
+        met.notify_all();
+    }
+
+public:
+    explicit Warp(unsigned lanes) : gone(lanes < warpSize ? ~0u << lanes : 0) {}
+
+    Visit meet(Visit visit)
+    {
+        const unsigned me = lane();
+        visit.mask |= 1u << me;
+        std::unique_lock lock(mutex);
+        visits[me] = visit;
+        here |= 1u << me;
+        end_meeting_if_complete(visit.mask);
+        if (!met.wait_for(lock, std::chrono::seconds(FOURWAYS_PATIENCE), [&] { return !(here >> me & 1); })) {
+            here &= ~(1u << me);
+            throw std::runtime_error("thread " + std::to_string(rank()) + " of its block waited " +
+                                     std::to_string(FOURWAYS_PATIENCE) + " s in a shuffle, a vote or __syncwarp for " +
+                                     "lanes that its mask names and that did not come");
+        }
+        return visits[me];
+    }
+
+    void leave(unsigned me)
+    {
+        std::lock_guard lock(mutex);
+        gone |= 1u << me;
+        for (unsigned i = 0; i < warpSize; ++i)
+            if (here >> i & 1 && visits[i].mask >> me & 1)
+                end_meeting_if_complete(visits[i].mask);
+    }
+};
+
+// One kernel on one grid. OS threads, once made, serve all blocks: each is the same CUDA thread of block after block.
+class Launch {
+    struct NextBlock {
+        Launch *launch;
+        void operator()() noexcept { launch->next_block(); }
+    };
+    enum { waiting, started, given_up };
+
+    const Kernel &kernel;
+    const Arguments arguments;
+    const unsigned size = blockDim.x * blockDim.y * blockDim.z;
+    bool done = false;
+    std::exception_ptr failure;
+    std::mutex failing;
+    std::deque<Warp> warps;
+    std::optional<std::barrier<>> threads; // those of the block that have not returned
+    std::barrier<NextBlock> block_end{size, {this}};
+    std::atomic<int> start = waiting;
+    std::vector<std::jthread> workers;
+
+    void next_block()
+    {
+        if (++blockIdx.x == gridDim.x)
+            blockIdx.x = 0, ++blockIdx.y;
+        if (blockIdx.y == gridDim.y)
+            blockIdx.y = 0, ++blockIdx.z;
+        done = failure || blockIdx.z == gridDim.z;
+        if (threaded())
+            form_block(0);
+    }
+
+    void form_block(unsigned returned) // its first `returned` threads have returned already
+    {
+        threads.emplace(size - returned);
+        warps.clear();
+        for (unsigned first = 0; first < size; first += warpSize)
+            warps.emplace_back(size - first);
+        for (unsigned thread = 0; thread < returned; ++thread)
+            warps[thread / warpSize].leave(thread % warpSize);
+    }
+
+    void keep_failure()
+    {
+        std::lock_guard lock(failing);
+        failure = failure ? failure : std::current_exception();
+    }
+
+    void leave_block()
+    {
+        warps[rank() / warpSize].leave(lane());
+        threads->arrive_and_drop();
+    }
+
+    void run_thread()
+    {
+        try {
+            kernel.run_thread(arguments);
+        } catch (...) {
+            keep_failure();
+        }
+        leave_block();
+    }
+
+    void run_later_blocks()
+    {
+        while (block_end.arrive_and_wait(), !done)
+            run_thread();
+    }
+
+    void work(unsigned thread, unsigned caller)
+    {
+        threadIdx = {thread % blockDim.x, thread / blockDim.x % blockDim.y, thread / blockDim.x / blockDim.y};
+        start.wait(waiting);
+        if (start == given_up)
+            return;
+        if (thread > caller)
+            run_thread();
+        run_later_blocks();
+    }
+
+    // The caller becomes the OS thread of the CUDA thread that it runs; those before it have returned.
+    void become_threads()
+    {
+        const unsigned caller = rank();
+        try {
+            for (unsigned thread = 0; thread < size; ++thread)
+                if (thread != caller)
+                    workers.emplace_back([=, this] { work(thread, caller); });
+        } catch (const std::system_error &error) {
+            start = given_up;
+            start.notify_all();
+            throw std::runtime_error("cannot start " + std::to_string(size) + " OS threads, one for each thread of a " +
+                                     "block (" + error.what() + "): use a smaller block");
+        }
+        form_block(caller);
+        start = started;
+        start.notify_all();
+    }
+
+public:
+    Launch(const Kernel &kernel, Arguments arguments) : kernel(kernel), arguments(arguments) {}
+
+    bool threaded() const { return threads.has_value(); }
+
+    void sync_block()
+    {
+        if (!threaded())
+            become_threads();
+        threads->arrive_and_wait();
+    }
+
+    Visit meet(Visit visit)
+    {
+        if (!threaded())
+            become_threads();
+        return warps[rank() / warpSize].meet(visit);
+    }
+
+    void run()
+    {
+        blockIdx = threadIdx = {};
+        try {
+#ifdef FOURWAYS_THREADS
+            become_threads();
+            kernel.run_thread(arguments);
+#endif
+            while (!threaded() && !done) {
+                kernel.run_block(arguments);
+                if (!threaded())
+                    next_block();
+            }
+        } catch (...) {
+            keep_failure();
+        }
+        if (threaded()) {
+            leave_block();
+            run_later_blocks();
+        }
+        workers.clear(); // joins them
+        if (failure)
+            std::rethrow_exception(failure);
+    }
+};
+
+Launch *launch; // the running one; there is one at a time
+
+} // namespace
+} // namespace fourways

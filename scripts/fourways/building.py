@@ -1,0 +1,189 @@
+"""Compile one kernel, by NVRTC or NVCC, for one architecture: code, seconds, registers. Needs no GPU and no driver.
+
+What the compilers get, besides your options: the architecture, the toolkit's include folders, the kernel's own folder,
+and `-v` for ptxas, which only reports. Nothing else, so that the two can be compared. CuPy's `RawModule` adds
+`-ftz=true` (denormals are flushed to zero) on its own, to NVRTC's and to NVCC's options: pass `CUPY_OPTIONS` to get
+the machine code that CuPy gets.
+"""
+
+import functools
+import os
+import re
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fourways import toolchain
+
+ARCHITECTURES = ("75", "80", "86", "89", "90", "100", "120")
+COMPILERS = ("nvrtc", "nvcc")
+OUTPUTS = ("cubin", "ptx", "ltoir")
+CUPY_OPTIONS = ("-ftz=true",)
+
+
+class BuildError(RuntimeError):
+    """A compiler refused; the message is the compiler's own, under one line that says which compiler and for what."""
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What one entry point needs, by ptxas: registers a thread; bytes of shared memory a block, else a thread."""
+
+    registers: int
+    shared_bytes: int
+    stack_bytes: int
+    spill_store_bytes: int
+    spill_load_bytes: int
+
+
+@dataclass(frozen=True)
+class Build:
+    """A compiled kernel file. `seconds` is wall-clock time; `resources`, by entry point, is empty but for a cubin."""
+
+    path: Path
+    compiler: str
+    arch: str
+    output: str
+    options: tuple[str, ...]
+    code: bytes
+    seconds: float
+    resources: dict[str, Resources]
+    log: str
+
+    @property
+    def registers(self) -> int:
+        """Registers a thread of the hungriest entry point; 0 where there is no machine code."""
+        return max((found.registers for found in self.resources.values()), default=0)
+
+    @property
+    def shared_bytes(self) -> int:
+        """Static shared memory a block of the hungriest entry point, in bytes."""
+        return max((found.shared_bytes for found in self.resources.values()), default=0)
+
+    @property
+    def spill_bytes(self) -> int:
+        """Bytes a thread that all entry points spill to local memory and load back."""
+        return sum(found.spill_store_bytes + found.spill_load_bytes for found in self.resources.values())
+
+
+def build(
+    path: Path | str, compiler: str = "nvrtc", arch: str = "sm_90", output: str = "cubin", options: Sequence[str] = ()
+) -> Build:
+    """Compile the kernel file `path`.
+
+    `compiler` is one of COMPILERS, `output` one of OUTPUTS, `arch` as "sm_90" or "90"; `options` go to the compiler as
+    they are ("-DFACTOR=3", "-use_fast_math", "-lineinfo"). The time NVRTC's library takes to load is not counted.
+    Raises ValueError for another compiler or output, BuildError for whatever the compiler refuses.
+    """
+    if compiler not in COMPILERS:
+        raise ValueError(f"no compiler {compiler!r}; there are: {', '.join(COMPILERS)}")
+    if output not in OUTPUTS:
+        raise ValueError(f"no output {output!r}; there are: {', '.join(OUTPUTS)}")
+    path, number = Path(path), arch.removeprefix("sm_")
+    compile_it = {"nvrtc": _nvrtc, "nvcc": _nvcc}[compiler]
+    code, seconds, log = compile_it(path, number, output, tuple(options))
+    return Build(path, compiler, f"sm_{number}", output, tuple(options), code, seconds, resources(log), log)
+
+
+def _refused(compiler: str, path: Path, number: str, log: str) -> BuildError:
+    return BuildError(f"{compiler} could not compile {path.name} for sm_{number}:\n{log.strip()}")
+
+
+def _nvrtc(path: Path, number: str, output: str, options: tuple[str, ...]) -> tuple[bytes, float, str]:
+    # cuda.bindings, not cuda.core: its Program asks the driver before it makes PTX, and there may be none
+    nvrtc = _load_nvrtc()
+    target = {"cubin": ("-arch=sm_", ()), "ptx": ("-arch=compute_", ()), "ltoir": ("-arch=sm_", ("-dlto",))}[output]
+    words = [target[0] + number, *target[1], *(["--ptxas-options=-v"] if output == "cubin" else []), *options]
+    words += [f"-I{folder}" for folder in (path.parent, *toolchain.include_dirs())]
+    source = path.read_bytes()
+    start = time.perf_counter()
+    error, program = nvrtc.nvrtcCreateProgram(source, path.name.encode(), 0, [], [])
+    if error:
+        raise _refused("NVRTC", path, number, error.name)
+    try:
+        (error,) = nvrtc.nvrtcCompileProgram(program, len(words), [word.encode() for word in words])
+        seconds = time.perf_counter() - start
+        log = _fetch(nvrtc, program, "ProgramLog").rstrip(b"\0").decode(errors="replace")
+        if error:
+            raise _refused("NVRTC", path, number, log or error.name)
+        return _fetch(nvrtc, program, {"cubin": "CUBIN", "ptx": "PTX", "ltoir": "LTOIR"}[output]), seconds, log
+    finally:
+        nvrtc.nvrtcDestroyProgram(program)
+
+
+@functools.cache
+def _load_nvrtc():  # type: ignore[no-untyped-def]  # a module
+    try:
+        from cuda.bindings import nvrtc
+
+        nvrtc.nvrtcVersion()  # loads the library
+    except (ImportError, RuntimeError) as problem:
+        raise BuildError(f"NVRTC cannot be loaded ({problem}): {toolchain.SETUP}") from None
+    return nvrtc
+
+
+def _fetch(nvrtc, program, what: str) -> bytes:  # type: ignore[no-untyped-def]  # a module and its handle
+    """NVRTC's pair of calls: nvrtcGet<what>Size, then nvrtcGet<what> into a buffer of that size."""
+    error, size = getattr(nvrtc, f"nvrtcGet{what}Size")(program)
+    buffer = b"\0" * (0 if error else size)
+    if error or (error := getattr(nvrtc, f"nvrtcGet{what}")(program, buffer)[0]):
+        raise BuildError(f"NVRTC has no {what}: {error.name}")
+    return buffer
+
+
+def _nvcc(path: Path, number: str, output: str, options: tuple[str, ...]) -> tuple[bytes, float, str]:
+    compiler = toolchain.nvcc()
+    if compiler is None:
+        raise BuildError(f"no nvcc found: {toolchain.SETUP}")
+    target = {
+        "cubin": ("-cubin", f"-arch=sm_{number}", "-Xptxas=-v"),
+        "ptx": ("-ptx", f"-arch=compute_{number}"),
+        "ltoir": ("-ltoir", "-dlto", f"-arch=lto_{number}"),
+    }[output]
+    with tempfile.TemporaryDirectory() as folder:
+        result = Path(folder, f"{path.stem}.{output}")
+        command = [str(compiler), *target, *options, f"-I{path.parent}", "-x", "cu", str(path), "-o", str(result)]
+        start = time.perf_counter()
+        done = subprocess.run(command, capture_output=True, text=True, env=os.environ | toolchain.environment())
+        seconds = time.perf_counter() - start
+        log = done.stdout + done.stderr
+        if done.returncode:
+            raise _refused("nvcc", path, number, log)
+        return result.read_bytes(), seconds, log
+
+
+def resources(log: str) -> dict[str, Resources]:
+    """What `ptxas -v` said about each entry point, by name."""
+    found = {}
+    for part in log.split("Compiling entry function '")[1:]:
+
+        def number(pattern: str, text: str = part) -> int:
+            match = re.search(pattern, text)
+            return int(match[1]) if match else 0
+
+        found[part[: part.index("'")]] = Resources(
+            registers=number(r"Used (\d+) registers"),
+            shared_bytes=number(r"(\d+) bytes smem"),
+            stack_bytes=number(r"(\d+) bytes stack frame"),
+            spill_store_bytes=number(r"(\d+) bytes spill stores"),
+            spill_load_bytes=number(r"(\d+) bytes spill loads"),
+        )
+    return found
+
+
+def disassemble(cubin: bytes) -> str:
+    """The SASS of a cubin as text, by nvdisasm, or cuobjdump where that is missing. Raises BuildError if it cannot."""
+    name, option = ("nvdisasm", "-c") if toolchain.program("nvdisasm") else ("cuobjdump", "-sass")
+    tool = toolchain.program(name)
+    if tool is None:
+        raise BuildError(f"neither nvdisasm nor cuobjdump found: {toolchain.SETUP}")
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(cubin)
+        file.flush()
+        done = subprocess.run([str(tool), option, file.name], capture_output=True, text=True)
+    if done.returncode:
+        raise BuildError(f"{name} could not read the cubin:\n{done.stderr.strip() or done.stdout.strip()}")
+    return done.stdout

@@ -1,0 +1,76 @@
+"""The stamp of a run: on what device, with which tools, from which sources. No path, user or host name goes into it."""
+
+import datetime
+import platform
+import re
+import subprocess
+from pathlib import Path
+
+from fourways import inventory, kernels, toolchain
+
+PACKAGES = (
+    *("fourways", "numpy", "cupy-cuda13x", "cupy-cuda12x", "cupy", "cuda-core", "cuda-bindings", "pycuda", "pybind11"),
+    *("nvidia-cuda-nvcc", "nvidia-cuda-nvrtc", "nvidia-nvjitlink", "nvidia-cuda-cccl", "ipykernel", "matplotlib"),
+)
+
+
+def stamp() -> dict[str, object]:
+    """Everything that a measured figure depends on, as plain JSON values; None stands for what is not here.
+
+    `memory_bytes` and the device's other fields are those of GPU 0. `clean` is False where tracked files differ from
+    `commit`. `date` is UTC in ISO 8601, to the second.
+    """
+    driver, gpus = toolchain.driver(), toolchain.gpus()
+    gpu = gpus[0] if gpus else None
+    nvcc, host, nvrtc = toolchain.nvcc(), toolchain.host_compiler(), inventory.loaded_library("nvrtc")
+    commit, clean = _commit()
+    return {
+        "device": gpu.name if gpu else None,
+        "compute_capability": gpu.compute_capability if gpu else None,
+        "memory_bytes": gpu.memory_bytes if gpu else None,
+        "devices": len(gpus),
+        "driver": driver.version if driver else None,
+        "driver_cuda": driver.cuda if driver else None,
+        "nvcc": inventory.program_version(nvcc) if nvcc else None,
+        "nvrtc": inventory.library_version("NVRTC", nvrtc) if nvrtc else None,
+        "host_compiler": f"{host.name} {inventory.program_version(host)}" if host else None,
+        "python": platform.python_version(),
+        "packages": inventory.versions(*PACKAGES),
+        "os": _system(),
+        "libc": " ".join(platform.libc_ver()).strip() or None,
+        "cpu": _processor(),
+        "commit": commit,
+        "clean": clean,
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _system() -> str:
+    try:
+        name = platform.freedesktop_os_release().get("PRETTY_NAME", platform.system())
+    except OSError:
+        name = platform.system()
+    return f"{name}, {platform.system()} {platform.machine()}"
+
+
+def _processor() -> str | None:
+    """The model of the CPU. `platform.processor()` is empty on many Linux systems."""
+    information = Path("/proc/cpuinfo")
+    text = information.read_text(errors="replace") if information.is_file() else ""
+    found = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    return found[1].strip() if found else platform.processor() or None
+
+
+def _commit() -> tuple[str | None, bool | None]:
+    """The clone's commit and whether its tracked files are unchanged; (None, None) outside a clone or without git."""
+    try:
+        folder = kernels.root()
+        commit = _git(folder, "rev-parse", "HEAD")
+        return commit, _git(folder, "status", "--porcelain", "--untracked-files=no") == ""
+    except (OSError, subprocess.CalledProcessError):
+        return None, None
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True)
+    return done.stdout.strip()

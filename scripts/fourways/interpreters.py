@@ -1,0 +1,92 @@
+"""Runs pip for any interpreter of this machine, with progress on the screen and an error that a person can read."""
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from fourways import toolchain
+
+_ABOUT = """
+import pathlib, sys, sysconfig
+print("%d.%d" % sys.version_info[:2], pathlib.Path(sysconfig.get_path("include"), "Python.h").is_file())
+"""
+
+
+class InstallError(RuntimeError):
+    """Something could not be built or installed. The message says what, why, and what to do."""
+
+
+def pip(python: str | Path, *arguments: str) -> list[str]:
+    """The command that runs pip for the interpreter `python`, which need not have one: ours, or one from uv."""
+    if importlib.util.find_spec("pip"):
+        return [sys.executable, "-m", "pip", "--python", str(python), *arguments]
+    if uv := find_uv():
+        return [uv, "tool", "run", "--python", sys.executable, "pip", "--python", str(python), *arguments]
+    raise InstallError("neither pip nor uv is here: `python -m ensurepip` brings pip")
+
+
+def find_uv() -> str | None:
+    """uv from this environment, else from PATH, or None."""
+    return shutil.which("uv", path=str(Path(sys.executable).parent)) or shutil.which("uv")
+
+
+def find_python(wanted: str) -> Path:
+    """An interpreter to build for Python `wanted` ("3.12", or a path): this one, one on PATH, uv's or pyenv's.
+
+    It must have the C headers, which extension modules include. Raises InstallError that says what is missing.
+    """
+    version = re.match(r"(\d+\.\d+)(\.\d+)?$", wanted)
+    refused = []
+    for candidate in _interpreters(version[1]) if version else [Path(wanted)]:
+        answer = toolchain.output_of(str(candidate), "-c", _ABOUT).split()
+        if len(answer) != 2 or (version and answer[0] != version[1]):
+            continue  # another version, or a shim of a version manager with nothing behind it
+        if answer[1] == "True":
+            return candidate
+        refused.append(f"{candidate} has no Python.h (on Debian and Ubuntu: apt install python{answer[0]}-dev)")
+    looked = "looked at this interpreter, PATH, uv's and pyenv's: install one, or give its path" if version else ""
+    why = "; ".join(refused) or looked or "it is no Python interpreter"
+    raise InstallError(f"no Python {wanted} to build wheels with: {why}")
+
+
+def _interpreters(version: str) -> list[Path]:
+    uv, pyenv = find_uv(), Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    of_uv = [uv, "python", "find", "--no-python-downloads", "--no-project", version] if uv else []
+    names = [sys.executable, shutil.which(f"python{version}"), of_uv and toolchain.output_of(*of_uv).strip()]
+    return [Path(name) for name in names if name] + sorted(pyenv.glob(f"versions/{version}.*/bin/python3"))
+
+
+def run(command: list[str], doing: str, environment: Mapping[str, str] | None = None) -> None:
+    """Run a command while a spinner shows the time and, where it compiles, the file.
+
+    Raises InstallError with the lines that matter; the whole output is then in a file that the message names.
+    """
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    lines: list[str] = []
+    compiled = 0
+    screen = Console(stderr=True)
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
+        task = progress.add_task(doing, total=None)
+        with subprocess.Popen(
+            command, env=environment, text=True, errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        ) as process:
+            for line in process.stdout or ():
+                lines.append(line)
+                if source := re.search(r" -c (\S+\.cpp) ", line):
+                    compiled += 1
+                    progress.update(task, description=f"{doing}: file {compiled}, {Path(source[1]).name}")
+    if process.returncode:
+        with tempfile.NamedTemporaryFile("w", prefix="fourways-", suffix=".log", delete=False) as log:
+            log.writelines(lines)
+        telling = [line for line in lines if re.search(r"\berror\b", line, re.IGNORECASE)][:8] or lines[-8:]
+        code = process.returncode
+        raise InstallError(f"{doing} failed (exit code {code}; all of it: {log.name})\n{''.join(telling).rstrip()}")

@@ -1,0 +1,61 @@
+// A CUDA runtime of host memory, to test the binding's road from argument to launch without a GPU.
+// Every pointer counts as GPU memory except those listed in fake_host. What was called is kept in fake_log.
+
+#include "launch.hpp"
+
+#include <sstream>
+#include <string>
+#include <unistd.h>
+
+namespace {
+std::string text_log;
+const void *host = nullptr;
+int current = 0;
+cudaError_t next_error = cudaSuccess;
+unsigned launch_microseconds = 0;
+
+template <class... Parts> cudaError_t log(Parts... parts)
+{
+    std::ostringstream line;
+    ((line << parts << ' '), ...);
+    text_log += line.str() + "\n";
+    return cudaSuccess;
+}
+size_t number(const void *pointer) { return reinterpret_cast<size_t>(pointer); }
+} // namespace
+
+extern "C" {
+const char *fake_log() { return text_log.c_str(); }
+void fake_reset(int device, const void *host_pointer, int error, unsigned microseconds)
+{
+    text_log.clear();
+    current = device;
+    host = host_pointer;
+    next_error = static_cast<cudaError_t>(error);
+    launch_microseconds = microseconds;
+}
+
+cudaError_t cudaGetDevice(int *device) { return *device = current, cudaSuccess; }
+cudaError_t cudaGetLastError() { return log("cleared"), cudaSuccess; }
+const char *cudaGetErrorName(cudaError_t) { return "cudaErrorFake"; }
+const char *cudaGetErrorString(cudaError_t) { return "a fake error"; }
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *pointer)
+{
+    attributes->type = pointer == host ? cudaMemoryTypeUnregistered : cudaMemoryTypeDevice;
+    attributes->device = 0;
+    return cudaSuccess;
+}
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) { return *event = nullptr, cudaSuccess; }
+cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t stream) { return log("record", number(stream)); }
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t, unsigned) { return log("wait", number(stream)); }
+cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
+}
+
+cudaError_t fourways::launch_doublify(const float *x, float *y, long long n, cudaStream_t stream)
+{
+    log("launch", n, number(stream));
+    usleep(launch_microseconds);
+    for (long long i = 0; i < n; ++i)
+        y[i] = 2 * x[i];
+    return next_error;
+}

@@ -1,0 +1,184 @@
+"""Every kernel by NVRTC for all architectures and by NVCC for one; errors as the compilers wrote them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fourways import building, kernels, toolchain
+
+KERNELS = kernels.names()
+
+
+@pytest.mark.parametrize("arch", building.ARCHITECTURES)
+@pytest.mark.parametrize("name", KERNELS)
+def test_nvrtc_compiles_every_kernel_for_every_architecture(name: str, arch: str) -> None:
+    built = building.build(kernels.path(name), "nvrtc", arch)
+    assert built.arch == f"sm_{arch}"
+    check_cubin(name, built)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_nvcc_compiles_every_kernel(name: str) -> None:
+    check_cubin(name, building.build(kernels.path(name), "nvcc", "sm_90"))
+
+
+def check_cubin(name: str, built: building.Build) -> None:
+    """An ELF file with machine code of every entry point of the source, and ptxas' report on each."""
+    assert built.code[:4] == b"\x7fELF"
+    assert set(built.resources) == set(kernels.entry_points(kernels.source(name)))
+    assert 0 < built.registers <= 255
+    assert built.spill_bytes == 0
+    assert built.seconds > 0
+    for entry in built.resources:
+        assert entry.encode() in built.code
+
+
+@pytest.mark.parametrize("compiler", building.COMPILERS)
+def test_ptx_is_text_for_the_asked_architecture(compiler: str) -> None:
+    built = building.build(kernels.path("doublify"), compiler, "sm_80", "ptx")
+    assert b".target sm_80" in built.code
+    assert b".entry doublify" in built.code
+    assert built.resources == {}
+
+
+@pytest.mark.parametrize("compiler", building.COMPILERS)
+def test_lto_ir_links_to_machine_code(compiler: str) -> None:
+    """What comes out is what nvJitLink takes."""
+    from cuda.core import Linker, LinkerOptions, ObjectCode
+
+    built = building.build(kernels.path("doublify"), compiler, "90", "ltoir")
+    linker = Linker(ObjectCode.from_ltoir(built.code), options=LinkerOptions(arch="sm_90", link_time_optimization=True))
+    assert b"doublify" in linker.link("cubin").code
+
+
+def test_both_compilers_make_the_same_machine_code() -> None:
+    texts = [
+        building.disassemble(building.build(kernels.path("doublify"), compiler).code) for compiler in building.COMPILERS
+    ]
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("compiler", building.COMPILERS)
+def test_options_reach_the_compiler(compiler: str) -> None:
+    plain, tripled = (
+        building.disassemble(building.build(kernels.path("doublify"), compiler, options=options).code)
+        for options in ((), ("-DFACTOR=3",))
+    )
+    assert "FADD" in plain and "FMUL" not in plain, "2 * x is x + x"
+    assert "FMUL" in tripled
+
+
+def test_what_cupy_adds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """CuPy appends CUPY_OPTIONS to both compilers' options, and they change the machine code."""
+    import cupy.cuda.compiler as cupy_compiler
+
+    seen: dict[str, tuple[str, ...]] = {}
+
+    def watch(name: str) -> None:
+        def stop(source: str, options: tuple[str, ...], *others: object, **more: object) -> None:
+            seen[name] = tuple(options)
+            raise InterruptedError
+
+        monkeypatch.setattr(cupy_compiler, f"compile_using_{name}", stop)
+        with pytest.raises(InterruptedError):
+            cupy_compiler._compile_with_cache_cuda(kernels.source("doublify"), ("-DFACTOR=3",), "90", backend=name)
+
+    monkeypatch.setattr(cupy_compiler, "_preprocess", lambda *arguments: "")
+    monkeypatch.setenv("CUPY_CACHE_IN_MEMORY", "1")
+    for name in building.COMPILERS:
+        watch(name)
+        assert seen[name] == ("-DFACTOR=3", *building.CUPY_OPTIONS)
+    flushed = building.build(kernels.path("doublify"), options=building.CUPY_OPTIONS)
+    assert "FADD.FTZ" in building.disassemble(flushed.code)
+    assert ".FTZ" not in building.disassemble(building.build(kernels.path("doublify")).code)
+
+
+def test_cuda_headers_and_cub_are_found(tmp_path: Path) -> None:
+    kernel = tmp_path / "with_headers.cuh"
+    kernel.write_text(
+        "#include <cuda_fp16.h>\n#include <cuda/std/cstdint>\n#include <cub/block/block_reduce.cuh>\n"
+        '#include "beside.cuh"\nextern "C" __global__ void k(int* x) { x[0] = BESIDE; }\n'
+    )
+    (tmp_path / "beside.cuh").write_text("#define BESIDE 1\n")
+    for compiler in building.COMPILERS:
+        assert building.build(kernel, compiler).registers > 0
+
+
+def test_resources_are_those_of_the_kernel(tmp_path: Path) -> None:
+    """Shared memory, and spills where the registers do not suffice."""
+    kernel = tmp_path / "hungry.cuh"
+    kernel.write_text(
+        'extern "C" __global__ void hungry(float* x, int n) {\n  __shared__ float tile[256];\n'
+        "  tile[threadIdx.x] = x[threadIdx.x]; __syncthreads();\n  float v[64];\n  #pragma unroll\n"
+        "  for (int i = 0; i < 64; i++) v[i] = x[i * n] * tile[i];\n  __syncthreads();\n  #pragma unroll\n"
+        "  for (int i = 0; i < 64; i++) x[i * n + 1] = v[i] * v[63 - i];\n}\n"
+    )
+    for compiler in building.COMPILERS:
+        free = building.build(kernel, compiler)
+        tight = building.build(kernel, compiler, options=("-maxrregcount=24",))
+        assert free.shared_bytes == tight.shared_bytes == 1024
+        assert tight.registers <= 24 < free.registers
+        assert tight.spill_bytes > 0 == free.spill_bytes
+
+
+@pytest.mark.parametrize("compiler", building.COMPILERS)
+def test_errors_are_the_compilers_own(tmp_path: Path, compiler: str) -> None:
+    kernel = tmp_path / "broken.cuh"
+    kernel.write_text('extern "C" __global__ void broken(float* x)\n{\n  x[0] = nonsense;\n}\n')
+    with pytest.raises(
+        building.BuildError, match=r"broken.cuh for sm_90:\n(.|\n)*\(3\): error: identifier \"nonsense\""
+    ):
+        building.build(kernel, compiler)
+
+
+@pytest.mark.parametrize(
+    ("compiler", "words"), [("nvrtc", "--gpu-architecture"), ("nvcc", "Unsupported gpu architecture")]
+)
+def test_unknown_architecture(compiler: str, words: str) -> None:
+    with pytest.raises(building.BuildError, match=f"for sm_33:\n.*{words}"):
+        building.build(kernels.path("doublify"), compiler, "sm_33")
+
+
+def test_unknown_compiler_and_output() -> None:
+    with pytest.raises(ValueError, match="no compiler 'gcc'; there are: nvrtc, nvcc"):
+        building.build(kernels.path("doublify"), "gcc")
+    with pytest.raises(ValueError, match="no output 'exe'; there are: cubin, ptx, ltoir"):
+        building.build(kernels.path("doublify"), output="exe")
+
+
+def test_missing_compilers_come_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toolchain, "nvcc", lambda: None)
+    with pytest.raises(building.BuildError, match="no nvcc found: make setup"):
+        building.build(kernels.path("doublify"), "nvcc")
+    building._load_nvrtc.cache_clear()
+    monkeypatch.setitem(sys.modules, "cuda.bindings", None)
+    with pytest.raises(building.BuildError, match=r"NVRTC cannot be loaded .*: make setup"):
+        building.build(kernels.path("doublify"), "nvrtc")
+
+
+def test_disassemble_by_either_tool(monkeypatch: pytest.MonkeyPatch) -> None:
+    cubin = building.build(kernels.path("doublify")).code
+    assert "EXIT" in building.disassemble(cubin)
+    real = toolchain.program
+    monkeypatch.setattr(toolchain, "program", lambda name: None if name == "nvdisasm" else real(name))
+    assert "EXIT" in building.disassemble(cubin)
+    monkeypatch.setattr(toolchain, "program", lambda name: None)
+    with pytest.raises(building.BuildError, match="make setup"):
+        building.disassemble(cubin)
+
+
+def test_disassemble_refuses_what_is_no_cubin() -> None:
+    with pytest.raises(building.BuildError, match="nvdisasm could not read the cubin:\nnvdisasm"):
+        building.disassemble(b"no ELF")
+
+
+def test_building_needs_no_driver() -> None:
+    """cuda.core's Program asks the driver before it makes PTX; this must not."""
+    script = (
+        "import ctypes, sys\nfrom fourways import building, kernels\n"
+        "for output in building.OUTPUTS: building.build(kernels.path('doublify'), output=output)\n"
+        "print('libcuda' in open('/proc/self/maps').read())"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.strip() == "False", done.stderr

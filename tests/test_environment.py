@@ -1,0 +1,95 @@
+"""The stamp says what a figure depends on, and nothing about whose machine it was."""
+
+import datetime
+import getpass
+import json
+import os
+import platform
+import subprocess
+from pathlib import Path
+
+import layouts
+import numpy
+import pytest
+from fourways import devices, environment, kernels, toolchain
+
+
+def test_stamp_is_json_and_complete() -> None:
+    stamp = json.loads(json.dumps(environment.stamp()))
+    assert stamp["python"] == platform.python_version()
+    assert stamp["packages"]["numpy"] == numpy.__version__
+    assert {"cuda-core", "pybind11"} <= set(stamp["packages"])
+    assert stamp["nvcc"].startswith("13.") and stamp["nvrtc"].startswith("13.")
+    assert stamp["host_compiler"].split()[1][0].isdigit()
+    assert platform.machine() in stamp["os"]
+    assert stamp["cpu"]
+
+
+def test_stamp_of_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "DRIVER_LIBRARY", str(layouts.driver(tmp_path / "libcuda.so.1")))
+    stamp = environment.stamp()
+    assert (stamp["device"], stamp["compute_capability"], stamp["memory_bytes"]) == ("Fake A", "9.0", 80 << 30)
+    assert (stamp["devices"], stamp["driver_cuda"]) == (2, "13.0")
+
+
+def test_stamp_without_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "DRIVER_LIBRARY", str(tmp_path / "none.so"))
+    stamp = environment.stamp()
+    assert [stamp[name] for name in ("device", "compute_capability", "memory_bytes", "driver")] == [None] * 4
+
+
+def test_stamp_names_no_path_user_or_host(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Even where a compiler is named by its path in the folder of somebody."""
+    mine = layouts.script(tmp_path / "home" / "somebody" / "bin" / "g++", "echo g++ 12.2.0")
+    monkeypatch.setenv("CXX", str(mine))
+    monkeypatch.setattr(platform, "node", lambda: "somebodys-machine")
+    text = json.dumps(environment.stamp())
+    assert toolchain.host_compiler() == mine
+    for secret in (
+        "somebody",
+        str(tmp_path),
+        os.uname().nodename,
+        str(Path.home()),
+        str(kernels.root()),
+        getpass.getuser(),
+    ):
+        assert secret not in text
+    assert "/home" not in text and "/usr" not in text and "site-packages" not in text
+
+
+def test_date_is_now_in_utc() -> None:
+    date = datetime.datetime.fromisoformat(str(environment.stamp()["date"]))
+    assert date.utcoffset() == datetime.timedelta(0)
+    assert abs(datetime.datetime.now(datetime.UTC) - date) < datetime.timedelta(minutes=1)
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A clone with one commit."""
+    (tmp_path / "cpp" / "kernels").mkdir(parents=True)
+    (tmp_path / "cpp" / "kernels" / "k.cuh").write_text("// a kernel\n")
+    monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
+    for words in (
+        "init -q",
+        "add .",
+        "-c user.name=A -c user.email=a@example.com -c commit.gpgsign=false commit -qm one",
+    ):
+        subprocess.run(["git", "-C", str(tmp_path), *words.split()], check=True)
+    return tmp_path
+
+
+def test_commit_and_cleanness(clone: Path) -> None:
+    head = subprocess.run(["git", "-C", str(clone), "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
+    assert environment._commit() == (head, True)
+    (clone / "untracked").touch()
+    assert environment._commit() == (head, True)
+    (clone / "cpp" / "kernels" / "k.cuh").write_text("// changed\n")
+    assert environment._commit() == (head, False)
+
+
+def test_no_commit_outside_a_clone_or_without_git(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert environment._commit() == (None, None)
+    monkeypatch.undo()
+    monkeypatch.setenv("FOURWAYS_ROOT", str(clone / "nowhere"))
+    assert environment._commit() == (None, None)

@@ -1,0 +1,278 @@
+"""The host way: numbers, sanitizers with planted bugs, the cache, and what people are told when a call is wrong."""
+
+import os
+import re
+import stat
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from fourways import host, kernels, toolchain
+
+HERE = Path(__file__).parent / "kernels"
+RNG = np.random.default_rng(7)
+
+pytestmark = pytest.mark.skipif(bool(toolchain.missing("host")), reason=str(toolchain.missing("host")))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty cache for this run: every kernel here is compiled once."""
+    folder = tmp_path_factory.mktemp("host-cache")
+    os.environ["FOURWAYS_CACHE_DIR"] = str(folder)
+    return folder
+
+
+def kernel(file: str, name: str, *options: str, sanitize: str | None = None) -> host.HostKernel:
+    return host.compile(HERE / f"{file}.cuh", options, sanitize).get_function(name)
+
+
+def poisoned(*shape: int, dtype: type = np.float32) -> np.ndarray:
+    return np.full(shape, np.nan if np.issubdtype(dtype, np.floating) else -99, dtype)
+
+
+# --- numbers --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [0, 1, 31, 32, 33, 1009, 70001])
+@pytest.mark.parametrize("factor", [2, 3])
+def test_doublify(size: int, factor: int) -> None:
+    options = () if factor == 2 else ("-DFACTOR=3",)
+    doublify = host.compile(kernels.path("doublify"), options).get_function("doublify")
+    x = RNG.standard_normal(size, np.float32)
+    for blocks, threads in ((-(-size // 256) or 1, 256), (3, 64), (1, 1)):
+        y = poisoned(size)
+        assert doublify((blocks,), (threads,), (x, y, np.int64(size))) is None
+        np.testing.assert_array_equal(y, factor * x)
+
+
+@pytest.mark.parametrize(("size", "blocks", "threads"), [(0, 1, 64), (1, 1, 1), (33, 2, 48), (1009, 5, 128), (999, 1, 1024)])
+def test_a_sum_by_shuffles_and_shared_memory(size: int, blocks: int, threads: int) -> None:
+    x = RNG.integers(-50, 50, size).astype(np.float32)  # whole numbers: exact in any order
+    y = poisoned(blocks)
+    kernel("block_sum", "block_sum")((blocks,), (threads,), (x, y, np.int64(size)))
+    walked = np.zeros(blocks)
+    np.add.at(walked, np.arange(size) // threads % blocks, x)
+    np.testing.assert_array_equal(y, walked)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (16, 16), (33, 20), (5, 70)])
+def test_a_transpose_by_tiles(rows: int, columns: int) -> None:
+    x = RNG.standard_normal((rows, columns), np.float32)
+    grid = (-(-columns // 16), -(-rows // 16))
+    for name, shared_bytes in (("transpose", 0), ("transpose_dynamic", 16 * 17 * 4)):
+        y = poisoned(columns, rows)
+        kernel("transpose", name)(grid, (16, 16), (x, y, np.int32(rows), np.int32(columns)), shared_mem=shared_bytes)
+        np.testing.assert_array_equal(y, x.T)
+
+
+@pytest.mark.parametrize("size", [1, 31, 32, 33, 50, 64])
+def test_threads_may_return_before_a_barrier(size: int) -> None:
+    x, y = np.arange(size, dtype=np.int32) ** 2, poisoned(size, dtype=np.int32)
+    kernel("early_return", "early_return")((1,), (64,), (x, y, np.int32(size)))
+    np.testing.assert_array_equal(y, x + x[::-1])
+
+
+@pytest.mark.parametrize("first", [0, 1, 40, 63, 64])
+def test_threads_may_run_to_their_end_before_any_barrier(first: int) -> None:
+    y = poisoned(64, dtype=np.int32)
+    kernel("early_return", "late_barrier")((2,), (64,), (y, np.int32(first)))
+    np.testing.assert_array_equal(y, [-1] * first + list(range(63, first - 1, -1)))
+
+
+@pytest.mark.parametrize("width", [32, 8])
+@pytest.mark.parametrize("threads", [64, 32])
+def test_functions_of_a_warp(width: int, threads: int) -> None:
+    y = poisoned(8, threads, dtype=np.int32)
+    kernel("warp", "warp_functions")((1,), (threads,), (y, np.int32(width)))
+    lane = np.arange(threads)
+    start = lane // width * width
+    np.testing.assert_array_equal(y[0], 100 + start + 3)
+    np.testing.assert_array_equal(y[1], 100 + np.where(lane - 3 >= start, lane - 3, lane))
+    np.testing.assert_array_equal(y[2], 100 + np.where(lane + 3 < start + width, lane + 3, lane))
+    np.testing.assert_array_equal(y[3], 100 + (lane ^ 5))
+    votes = [(lane[lane // 32 == warp] % 3 == 0).sum() for warp in lane // 32]
+    np.testing.assert_array_equal(y[4], votes)
+    assert (y[5] == 1).all()
+    assert (y[6] == 2).all()
+    np.testing.assert_array_equal(y[7], lane // 32 * 32 + 2)
+
+
+def test_halves_of_a_warp_meet_apart() -> None:
+    y = poisoned(64, dtype=np.int32)
+    kernel("warp", "half_warps")((1,), (64,), (y,))
+    lane = np.arange(64)
+    np.testing.assert_array_equal(y, np.where(lane % 32 < 16, lane ^ 7, lane ^ 8))
+
+
+def test_lanes_that_never_meet_are_an_error_and_not_a_hang() -> None:
+    never = kernel("warp", "never_meet", "-DFOURWAYS_PATIENCE=1")
+    with pytest.raises(RuntimeError, match=r"thread \d+ of its block waited 1 s in a shuffle"):
+        never((2,), (32,), (poisoned(32, dtype=np.int32),))
+
+
+def test_atomics() -> None:
+    cells, count, histogram = np.zeros(5, np.int32), np.zeros(1, np.uint64), np.zeros(4, np.int32)
+    total = np.zeros(1, np.float32)
+    kernel("atomics", "atomics")((3,), (64,), (cells, count, total, histogram))
+    assert cells.tolist() == [2 * 192, -192, 191, -191, 7]
+    assert (count[0], total[0], histogram.tolist()) == (192, 96.0, [48] * 4)
+
+
+def test_vector_types_templates_scalars_and_libcudacxx() -> None:
+    module = host.compile(HERE / "types.cuh", ("-DT=double",), name_expressions=("scale<float>", "scale<int>"))
+    x, y = RNG.standard_normal(1000, np.float32), poisoned(1000)
+    module.get_function("add_one")((2,), (64,), (x, y, 250))
+    np.testing.assert_array_equal(y, x + np.float32(1))
+    for dtype in (np.float32, np.int32):
+        y = np.arange(8, dtype=dtype)
+        module.get_function(f"scale<{'int' if dtype is np.int32 else 'float'}>")((1,), (8,), (y, dtype(3)))
+        np.testing.assert_array_equal(y, 3 * np.arange(8))
+    out = np.zeros(9)
+    values = (-5, np.uint8(200), np.float32(0.25), 1e300, True, np.int64(2**40))
+    module.get_function("scalars")((1,), (1,), (out, *values))
+    assert out.tolist() == [-5, 200, 0.25, 1e300, 1, 2**40, 4, np.finfo(np.float64).max, 5]
+    flags = np.zeros(4, np.uint16)
+    module.get_function("any_bytes")((1,), (1,), (flags, np.int16(8)))
+    assert (flags == 0x0707).all()
+
+
+def test_every_block_and_thread_has_its_place() -> None:
+    y = poisoned(4 * 3 * 2, 2 * 3 * 5, dtype=np.int32)
+    module = host.compile(HERE / "types.cuh", name_expressions=("scale<float>",))
+    module.get_function("where")((4, 3, 2), (5, 3, 2), (y,))
+    bz, by, bx, tz, ty, tx = np.meshgrid(*map(np.arange, (2, 3, 4, 2, 3, 5)), indexing="ij")
+    np.testing.assert_array_equal(y.ravel(), (1000000 * bz + 100000 * by + 10000 * bx + 100 * tz + 10 * ty + tx).ravel())
+
+
+def test_without_barriers_threads_are_plain_loops() -> None:
+    module = host.compile(HERE / "types.cuh", name_expressions=("scale<float>",))
+    counter, y = np.zeros(1, np.int32), poisoned(1000, dtype=np.int32)
+    module.get_function("order")((1,), (10, 10, 10), (counter, y))
+    np.testing.assert_array_equal(y, np.arange(1000))
+
+
+# --- sanitizers -----------------------------------------------------------------------------------------------------
+
+RACE_LINE = 1 + (HERE / "reverse.cuh").read_text().splitlines().index(
+    "    y[blockIdx.x * blockDim.x + threadIdx.x] = all[blockDim.x - 1 - threadIdx.x];"
+)
+
+
+def test_a_planted_race_is_found() -> None:
+    x, y = np.arange(64, dtype=np.float32), poisoned(64)
+    with pytest.raises(host.SanitizerError, match="data race") as raised:
+        kernel("reverse", "reverse", "-DFORGET_BARRIER", sanitize="thread")((1,), (64,), (x, y))
+    assert re.search(rf"#0 reverse {HERE}/reverse\.cuh:{RACE_LINE}\b", raised.value.report)
+    assert np.isnan(y).all()
+
+
+def test_right_kernels_have_no_race() -> None:
+    x, y = np.arange(64, dtype=np.float32), poisoned(64)
+    kernel("reverse", "reverse", sanitize="thread")((2,), (32,), (x, y))
+    np.testing.assert_array_equal(y.reshape(2, 32), x.reshape(2, 32)[:, ::-1])
+    doublify = host.compile(kernels.path("doublify"), sanitize="thread").get_function("doublify")
+    doublify((2,), (48,), (x, y, np.int64(64)))
+    np.testing.assert_array_equal(y, 2 * x)
+    sums = poisoned(3)
+    kernel("block_sum", "block_sum", sanitize="thread")((3,), (64,), (np.ones(1009, np.float32), sums, np.int64(1009)))
+    assert sums.sum() == 1009
+    x, y = RNG.standard_normal((20, 33), np.float32), poisoned(33, 20)
+    arguments = (x, y, np.int32(20), np.int32(33))
+    for name in ("transpose", "transpose_dynamic"):
+        kernel("transpose", name, "-DTILE=8", sanitize="thread")((5, 3), (8, 8), arguments, shared_mem=8 * 9 * 4)
+        np.testing.assert_array_equal(y, x.T)
+    counts = (np.zeros(5, np.int32), np.zeros(1, np.uint64), np.zeros(1, np.float32), np.zeros(4, np.int32))
+    kernel("atomics", "atomics", sanitize="thread")((2,), (64,), counts)
+    assert counts[3].tolist() == [32] * 4
+
+
+PAST = {
+    "reads_past_x": "heap-buffer-overflow",
+    "writes_past_y": "heap-buffer-overflow",
+    "writes_past_shared": "global-buffer-overflow",
+    "writes_past_dynamic_shared": "heap-buffer-overflow",
+}
+
+
+@pytest.mark.parametrize("name", PAST)
+def test_a_planted_overrun_is_found(name: str) -> None:
+    x, y = np.arange(32, dtype=np.float32), poisoned(32)
+    arguments = (x, y, np.int64(32)) if name.endswith(("x", "y")) else (y,)
+    with pytest.raises(host.SanitizerError, match=PAST[name]) as raised:
+        kernel("off_by_one", name, sanitize="address")((1,), (32,), arguments, shared_mem=32 * 4)
+    assert re.search(rf"in {name} {HERE}/off_by_one\.cuh:\d+", raised.value.report)
+    assert np.isnan(y).all()
+    kernel("off_by_one", name, "-DTOO_FAR=0", sanitize="address")((1,), (32,), arguments, shared_mem=32 * 4)
+    np.testing.assert_array_equal(y, x if len(arguments) == 3 else 1)
+
+
+def test_a_sanitizer_sees_the_same_array_twice_and_refuses_a_partial_overlap() -> None:
+    copy = kernel("off_by_one", "reads_past_x", "-DTOO_FAR=0", sanitize="address")
+    x = np.arange(33, dtype=np.float32)
+    copy((1,), (32,), (x, x, np.int64(33)))
+    np.testing.assert_array_equal(x, np.arange(33))
+    with pytest.raises(ValueError, match="may not overlap in part"):
+        copy((1,), (32,), (x[1:], x[:-1], np.int64(32)))
+
+
+def test_a_clean_kernel_that_fails_says_why() -> None:
+    never = kernel("warp", "never_meet", "-DFOURWAYS_PATIENCE=1", sanitize="address")
+    with pytest.raises(RuntimeError, match="waited 1 s") as raised:
+        never((1,), (32,), (poisoned(32, dtype=np.int32),))
+    assert not isinstance(raised.value, host.SanitizerError)
+
+
+# --- compiling and the cache ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """A compiler that counts its calls, a cache of its own, and a kernel with a header."""
+    calls = tmp_path / "calls"
+    compiler = tmp_path / "counting-c++"
+    compiler.write_text(f'#!/bin/sh\necho >> "{calls}"\nexec "{toolchain.host_compiler()}" "$@"\n')
+    compiler.chmod(compiler.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("CXX", str(compiler))
+    monkeypatch.setenv("FOURWAYS_CACHE_DIR", str(tmp_path / "cache"))
+    folder = tmp_path / "my kernels"
+    folder.mkdir()
+    (folder / "amount.cuh").write_text("#define AMOUNT 10\n")
+    (folder / "fill.cuh").write_text(
+        '#include "amount.cuh"\n#ifndef MORE\n#define MORE 0\n#endif\n'
+        'extern "C" __global__ void fill(int *y)\n{\n    y[threadIdx.x] = AMOUNT + MORE;\n}\n'
+    )
+
+    def filled(*options: str) -> int:
+        y = poisoned(1, dtype=np.int32)
+        host.compile(folder / "fill.cuh", options).get_function("fill")((1,), (1,), (y,))
+        return int(y[0])
+
+    return SimpleNamespace(
+        folder=folder, filled=filled, calls=lambda: calls.read_text().count("\n") if calls.exists() else 0
+    )
+
+
+def test_the_cache(counted: SimpleNamespace) -> None:
+    assert (counted.filled(), counted.calls()) == (10, 1)
+    assert (counted.filled(), counted.calls()) == (10, 1)
+    assert (counted.filled("-DMORE=5"), counted.calls()) == (15, 2)
+    header = counted.folder / "amount.cuh"
+    header.write_text("#define AMOUNT 20\n")
+    assert (counted.filled(), counted.calls()) == (20, 3)
+    header.write_text("#define AMOUNT 10\n")
+    assert (counted.filled(), counted.calls()) == (10, 3)
+    source = counted.folder / "fill.cuh"
+    source.write_text(source.read_text().replace("AMOUNT +", "2 * AMOUNT +"))
+    assert (counted.filled(), counted.calls()) == (20, 4)
+
+
+def test_our_own_headers_and_the_compiler_are_part_of_the_key(
+    counted: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clone = tmp_path / "clone"
+    subprocess.run(["cp", "-r", str(kernels.root() / "cpp"), "-t", str(clone)], check=True) if clone.mkdir() else None
