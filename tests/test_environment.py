@@ -1,10 +1,9 @@
 """The stamp says what a figure depends on, and nothing about whose machine it was."""
 
 import datetime
-import getpass
 import json
-import os
 import platform
+import socket
 import subprocess
 from pathlib import Path
 
@@ -42,19 +41,14 @@ def test_stamp_names_no_path_user_or_host(monkeypatch: pytest.MonkeyPatch, tmp_p
     """Even where a compiler is named by its path in the folder of somebody."""
     mine = layouts.script(tmp_path / "home" / "somebody" / "bin" / "g++", "echo g++ 12.2.0")
     monkeypatch.setenv("CXX", str(mine))
+    for name in ("LOGNAME", "USER", "HOSTNAME"):
+        monkeypatch.setenv(name, "somebody")
     monkeypatch.setattr(platform, "node", lambda: "somebodys-machine")
+    monkeypatch.setattr(socket, "gethostname", lambda: "somebodys-machine")
     text = json.dumps(environment.stamp())
     assert toolchain.host_compiler() == mine
-    for secret in (
-        "somebody",
-        str(tmp_path),
-        os.uname().nodename,
-        str(Path.home()),
-        str(kernels.root()),
-        getpass.getuser(),
-    ):
+    for secret in ("somebody", str(tmp_path), str(Path.home()), str(kernels.root()), "/home", "/usr", "site-packages"):
         assert secret not in text
-    assert "/home" not in text and "/usr" not in text and "site-packages" not in text
 
 
 def test_date_is_now_in_utc() -> None:

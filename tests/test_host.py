@@ -2,18 +2,17 @@
 
 import os
 import re
+import shutil
 import stat
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-
 from fourways import host, kernels, toolchain
 
 HERE = Path(__file__).parent / "kernels"
+PATIENCE = ("-DFOURWAYS_PATIENCE=1",)  # seconds until lanes that wait for each other in vain give up
 RNG = np.random.default_rng(7)
 
 pytestmark = pytest.mark.skipif(bool(toolchain.missing("host")), reason=str(toolchain.missing("host")))
@@ -29,6 +28,10 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def kernel(file: str, name: str, *options: str, sanitize: str | None = None) -> host.HostKernel:
     return host.compile(HERE / f"{file}.cuh", options, sanitize).get_function(name)
+
+
+def types() -> host.HostModule:
+    return host.compile(HERE / "types.cuh", ("-DT=double",), name_expressions=("scale<float>", "scale<int>"))
 
 
 def poisoned(*shape: int, dtype: type = np.float32) -> np.ndarray:
@@ -50,11 +53,13 @@ def test_doublify(size: int, factor: int) -> None:
         np.testing.assert_array_equal(y, factor * x)
 
 
-@pytest.mark.parametrize(("size", "blocks", "threads"), [(0, 1, 64), (1, 1, 1), (33, 2, 48), (1009, 5, 128), (999, 1, 1024)])
+@pytest.mark.parametrize(
+    ("size", "blocks", "threads"), [(0, 1, 64), (1, 1, 32), (33, 2, 64), (1009, 5, 128), (999, 1, 1024)]
+)
 def test_a_sum_by_shuffles_and_shared_memory(size: int, blocks: int, threads: int) -> None:
     x = RNG.integers(-50, 50, size).astype(np.float32)  # whole numbers: exact in any order
     y = poisoned(blocks)
-    kernel("block_sum", "block_sum")((blocks,), (threads,), (x, y, np.int64(size)))
+    kernel("right", "block_sum")((blocks,), (threads,), (x, y, np.int64(size)))
     walked = np.zeros(blocks)
     np.add.at(walked, np.arange(size) // threads % blocks, x)
     np.testing.assert_array_equal(y, walked)
@@ -66,21 +71,21 @@ def test_a_transpose_by_tiles(rows: int, columns: int) -> None:
     grid = (-(-columns // 16), -(-rows // 16))
     for name, shared_bytes in (("transpose", 0), ("transpose_dynamic", 16 * 17 * 4)):
         y = poisoned(columns, rows)
-        kernel("transpose", name)(grid, (16, 16), (x, y, np.int32(rows), np.int32(columns)), shared_mem=shared_bytes)
+        kernel("right", name)(grid, (16, 16), (x, y, np.int32(rows), np.int32(columns)), shared_mem=shared_bytes)
         np.testing.assert_array_equal(y, x.T)
 
 
 @pytest.mark.parametrize("size", [1, 31, 32, 33, 50, 64])
 def test_threads_may_return_before_a_barrier(size: int) -> None:
     x, y = np.arange(size, dtype=np.int32) ** 2, poisoned(size, dtype=np.int32)
-    kernel("early_return", "early_return")((1,), (64,), (x, y, np.int32(size)))
+    kernel("right", "early_return")((1,), (64,), (x, y, np.int32(size)))
     np.testing.assert_array_equal(y, x + x[::-1])
 
 
 @pytest.mark.parametrize("first", [0, 1, 40, 63, 64])
 def test_threads_may_run_to_their_end_before_any_barrier(first: int) -> None:
     y = poisoned(64, dtype=np.int32)
-    kernel("early_return", "late_barrier")((2,), (64,), (y, np.int32(first)))
+    kernel("right", "late_barrier")((2,), (64,), (y, np.int32(first)))
     np.testing.assert_array_equal(y, [-1] * first + list(range(63, first - 1, -1)))
 
 
@@ -88,7 +93,7 @@ def test_threads_may_run_to_their_end_before_any_barrier(first: int) -> None:
 @pytest.mark.parametrize("threads", [64, 32])
 def test_functions_of_a_warp(width: int, threads: int) -> None:
     y = poisoned(8, threads, dtype=np.int32)
-    kernel("warp", "warp_functions")((1,), (threads,), (y, np.int32(width)))
+    kernel("right", "warp_functions")((1,), (threads,), (y, np.int32(width)))
     lane = np.arange(threads)
     start = lane // width * width
     np.testing.assert_array_equal(y[0], 100 + start + 3)
@@ -104,13 +109,13 @@ def test_functions_of_a_warp(width: int, threads: int) -> None:
 
 def test_halves_of_a_warp_meet_apart() -> None:
     y = poisoned(64, dtype=np.int32)
-    kernel("warp", "half_warps")((1,), (64,), (y,))
+    kernel("right", "half_warps")((1,), (64,), (y,))
     lane = np.arange(64)
     np.testing.assert_array_equal(y, np.where(lane % 32 < 16, lane ^ 7, lane ^ 8))
 
 
 def test_lanes_that_never_meet_are_an_error_and_not_a_hang() -> None:
-    never = kernel("warp", "never_meet", "-DFOURWAYS_PATIENCE=1")
+    never = kernel("planted", "never_meet", *PATIENCE)
     with pytest.raises(RuntimeError, match=r"thread \d+ of its block waited 1 s in a shuffle"):
         never((2,), (32,), (poisoned(32, dtype=np.int32),))
 
@@ -118,13 +123,13 @@ def test_lanes_that_never_meet_are_an_error_and_not_a_hang() -> None:
 def test_atomics() -> None:
     cells, count, histogram = np.zeros(5, np.int32), np.zeros(1, np.uint64), np.zeros(4, np.int32)
     total = np.zeros(1, np.float32)
-    kernel("atomics", "atomics")((3,), (64,), (cells, count, total, histogram))
+    kernel("right", "atomics")((3,), (64,), (cells, count, total, histogram))
     assert cells.tolist() == [2 * 192, -192, 191, -191, 7]
     assert (count[0], total[0], histogram.tolist()) == (192, 96.0, [48] * 4)
 
 
 def test_vector_types_templates_scalars_and_libcudacxx() -> None:
-    module = host.compile(HERE / "types.cuh", ("-DT=double",), name_expressions=("scale<float>", "scale<int>"))
+    module = types()
     x, y = RNG.standard_normal(1000, np.float32), poisoned(1000)
     module.get_function("add_one")((2,), (64,), (x, y, 250))
     np.testing.assert_array_equal(y, x + np.float32(1))
@@ -143,14 +148,16 @@ def test_vector_types_templates_scalars_and_libcudacxx() -> None:
 
 def test_every_block_and_thread_has_its_place() -> None:
     y = poisoned(4 * 3 * 2, 2 * 3 * 5, dtype=np.int32)
-    module = host.compile(HERE / "types.cuh", name_expressions=("scale<float>",))
+    module = types()
     module.get_function("where")((4, 3, 2), (5, 3, 2), (y,))
     bz, by, bx, tz, ty, tx = np.meshgrid(*map(np.arange, (2, 3, 4, 2, 3, 5)), indexing="ij")
-    np.testing.assert_array_equal(y.ravel(), (1000000 * bz + 100000 * by + 10000 * bx + 100 * tz + 10 * ty + tx).ravel())
+    np.testing.assert_array_equal(
+        y.ravel(), (1000000 * bz + 100000 * by + 10000 * bx + 100 * tz + 10 * ty + tx).ravel()
+    )
 
 
 def test_without_barriers_threads_are_plain_loops() -> None:
-    module = host.compile(HERE / "types.cuh", name_expressions=("scale<float>",))
+    module = types()
     counter, y = np.zeros(1, np.int32), poisoned(1000, dtype=np.int32)
     module.get_function("order")((1,), (10, 10, 10), (counter, y))
     np.testing.assert_array_equal(y, np.arange(1000))
@@ -158,36 +165,39 @@ def test_without_barriers_threads_are_plain_loops() -> None:
 
 # --- sanitizers -----------------------------------------------------------------------------------------------------
 
-RACE_LINE = 1 + (HERE / "reverse.cuh").read_text().splitlines().index(
-    "    y[blockIdx.x * blockDim.x + threadIdx.x] = all[blockDim.x - 1 - threadIdx.x];"
-)
+RACE_LINES = [
+    number
+    for number, line in enumerate((HERE / "planted.cuh").read_text().splitlines(), 1)
+    if line.strip() in ("all[threadIdx.x] = x[threadIdx.x];", "y[threadIdx.x] = all[blockDim.x - 1 - threadIdx.x];")
+]
 
 
 def test_a_planted_race_is_found() -> None:
     x, y = np.arange(64, dtype=np.float32), poisoned(64)
     with pytest.raises(host.SanitizerError, match="data race") as raised:
-        kernel("reverse", "reverse", "-DFORGET_BARRIER", sanitize="thread")((1,), (64,), (x, y))
-    assert re.search(rf"#0 reverse {HERE}/reverse\.cuh:{RACE_LINE}\b", raised.value.report)
+        kernel("planted", "race", sanitize="thread")((1,), (64,), (x, y))
+    found = re.findall(rf"#0 race {HERE}/planted\.cuh:(\d+)", raised.value.report)
+    assert sorted(map(int, found[:2])) == RACE_LINES
     assert np.isnan(y).all()
 
 
 def test_right_kernels_have_no_race() -> None:
     x, y = np.arange(64, dtype=np.float32), poisoned(64)
-    kernel("reverse", "reverse", sanitize="thread")((2,), (32,), (x, y))
+    kernel("right", "reverse", sanitize="thread")((2,), (32,), (x, y))
     np.testing.assert_array_equal(y.reshape(2, 32), x.reshape(2, 32)[:, ::-1])
     doublify = host.compile(kernels.path("doublify"), sanitize="thread").get_function("doublify")
     doublify((2,), (48,), (x, y, np.int64(64)))
     np.testing.assert_array_equal(y, 2 * x)
     sums = poisoned(3)
-    kernel("block_sum", "block_sum", sanitize="thread")((3,), (64,), (np.ones(1009, np.float32), sums, np.int64(1009)))
+    kernel("right", "block_sum", sanitize="thread")((3,), (64,), (np.ones(1009, np.float32), sums, np.int64(1009)))
     assert sums.sum() == 1009
     x, y = RNG.standard_normal((20, 33), np.float32), poisoned(33, 20)
     arguments = (x, y, np.int32(20), np.int32(33))
     for name in ("transpose", "transpose_dynamic"):
-        kernel("transpose", name, "-DTILE=8", sanitize="thread")((5, 3), (8, 8), arguments, shared_mem=8 * 9 * 4)
+        kernel("right", name, sanitize="thread")((3, 2), (16, 16), arguments, shared_mem=16 * 17 * 4)
         np.testing.assert_array_equal(y, x.T)
     counts = (np.zeros(5, np.int32), np.zeros(1, np.uint64), np.zeros(1, np.float32), np.zeros(4, np.int32))
-    kernel("atomics", "atomics", sanitize="thread")((2,), (64,), counts)
+    kernel("right", "atomics", sanitize="thread")((2,), (64,), counts)
     assert counts[3].tolist() == [32] * 4
 
 
@@ -203,25 +213,26 @@ PAST = {
 def test_a_planted_overrun_is_found(name: str) -> None:
     x, y = np.arange(32, dtype=np.float32), poisoned(32)
     arguments = (x, y, np.int64(32)) if name.endswith(("x", "y")) else (y,)
+    launch = kernel("planted", name, *PATIENCE, sanitize="address")
     with pytest.raises(host.SanitizerError, match=PAST[name]) as raised:
-        kernel("off_by_one", name, sanitize="address")((1,), (32,), arguments, shared_mem=32 * 4)
-    assert re.search(rf"in {name} {HERE}/off_by_one\.cuh:\d+", raised.value.report)
+        launch((1,), (32,), (*arguments, 1), shared_mem=32 * 4)
+    assert re.search(rf"in {name} {HERE}/planted\.cuh:\d+", raised.value.report)
     assert np.isnan(y).all()
-    kernel("off_by_one", name, "-DTOO_FAR=0", sanitize="address")((1,), (32,), arguments, shared_mem=32 * 4)
+    launch((1,), (32,), (*arguments, 0), shared_mem=32 * 4)
     np.testing.assert_array_equal(y, x if len(arguments) == 3 else 1)
 
 
 def test_a_sanitizer_sees_the_same_array_twice_and_refuses_a_partial_overlap() -> None:
-    copy = kernel("off_by_one", "reads_past_x", "-DTOO_FAR=0", sanitize="address")
+    copy = kernel("planted", "reads_past_x", *PATIENCE, sanitize="address")
     x = np.arange(33, dtype=np.float32)
-    copy((1,), (32,), (x, x, np.int64(33)))
+    copy((1,), (32,), (x, x, np.int64(33), 0))
     np.testing.assert_array_equal(x, np.arange(33))
     with pytest.raises(ValueError, match="may not overlap in part"):
-        copy((1,), (32,), (x[1:], x[:-1], np.int64(32)))
+        copy((1,), (32,), (x[1:], x[:-1], np.int64(32), 0))
 
 
 def test_a_clean_kernel_that_fails_says_why() -> None:
-    never = kernel("warp", "never_meet", "-DFOURWAYS_PATIENCE=1", sanitize="address")
+    never = kernel("planted", "never_meet", *PATIENCE, sanitize="address")
     with pytest.raises(RuntimeError, match="waited 1 s") as raised:
         never((1,), (32,), (poisoned(32, dtype=np.int32),))
     assert not isinstance(raised.value, host.SanitizerError)
@@ -275,4 +286,152 @@ def test_our_own_headers_and_the_compiler_are_part_of_the_key(
     counted: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clone = tmp_path / "clone"
-    subprocess.run(["cp", "-r", str(kernels.root() / "cpp"), "-t", str(clone)], check=True) if clone.mkdir() else None
+    shutil.copytree(kernels.root() / "cpp", clone / "cpp")
+    monkeypatch.setenv("FOURWAYS_ROOT", str(clone))
+    assert (counted.filled(), counted.calls()) == (10, 1)
+    with (clone / "cpp" / "host" / "launch.hpp").open("a") as header:
+        header.write("// changed\n")
+    assert (counted.filled(), counted.calls()) == (10, 2)
+    compiler = Path(os.environ["CXX"])
+    compiler.write_text(compiler.read_text() + "# another version\n")
+    assert (counted.filled(), counted.calls()) == (10, 3)
+    assert not list((tmp_path / "cache").glob("building-*"))
+
+
+def test_a_compile_error_shows_the_compilers_words_and_the_kernels_lines(counted: SimpleNamespace) -> None:
+    source = counted.folder / "fill.cuh"
+    source.write_text(source.read_text().replace("AMOUNT +", "missing_name +"))
+    with pytest.raises(host.CompileError) as raised:
+        host.compile(source)
+    assert re.search(rf"{re.escape(str(source))}:7:\d+: error: .*missing_name", str(raised.value))
+    assert [path.suffix for path in (counted.folder.parent / "cache").iterdir()] == []
+
+
+def test_the_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("FOURWAYS_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert host.cache_dir() == tmp_path / "fourways"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert host.cache_dir() == tmp_path / ".cache" / "fourways"
+
+
+def test_a_kernel_with_cub_says_that_it_has_no_host_way() -> None:
+    assert host.unsupported(kernels.path("doublify")) is None
+    assert "CUB" in str(host.unsupported(HERE / "uses_cub.cuh"))
+    with pytest.raises(ValueError, match=r"uses_cub\.cuh has no host way: it uses CUB"):
+        host.compile(HERE / "uses_cub.cuh")
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("#include <cooperative_groups.h>", "cooperative_groups"),
+        ("#include <cooperative_groups/reduce.h>", "cooperative_groups"),
+        ("#  include <mma.h>", "mma.h"),
+        ('    asm volatile("mov.u32 %0, %clock;" : "=r"(x));', "PTX"),
+        ("// #include <cub/cub.cuh>", None),
+        ("// asm(", None),
+    ],
+)
+def test_what_has_no_host_way(tmp_path: Path, line: str, word: str | None) -> None:
+    source = tmp_path / "kernel.cuh"
+    source.write_text(f"// a kernel\n{line}\n")
+    reason = host.unsupported(source)
+    assert word in reason if word and reason else reason == word
+
+
+def test_calls_of_compile_that_cannot_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    doublify = kernels.path("doublify")
+    with pytest.raises(TypeError, match="tuples of str"):
+        host.compile(doublify, "-DFACTOR=3")
+    with pytest.raises(ValueError, match="'thread' or 'address'; 'memory' came"):
+        host.compile(doublify, sanitize="memory")
+    with pytest.raises(ValueError, match=r"no kernel 'triple' in doublify\.cuh; there are: doublify"):
+        host.compile(doublify).get_function("triple")
+    (tmp_path / "empty.cuh").write_text("// nothing\n")
+    with pytest.raises(ValueError, match="holds no `__global__ void` function"):
+        host.compile(tmp_path / "empty.cuh")
+    monkeypatch.setattr(toolchain, "host_compilers", lambda: [])
+    with pytest.raises(FileNotFoundError, match="install g"):
+        host.compile(doublify)
+
+
+# --- wrong calls ----------------------------------------------------------------------------------------------------
+
+X, N = np.arange(8, dtype=np.float32), np.int64(8)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (
+            {"x": X.astype(np.float64)},
+            TypeError,
+            r"argument 1 of 3: const float32\* wants .* of float32; .*float64.* came",
+        ),
+        ({"x": X.astype(">f4")}, TypeError, r"argument 1 of 3: .* >f4"),
+        ({"x": X.tolist()}, TypeError, r"argument 1 of 3: const float32\* wants a NumPy array of float32; list came"),
+        ({"x": None}, TypeError, r"argument 1 of 3: .* NoneType came"),
+        ({"x": np.arange(16, dtype=np.float32)[::2]}, ValueError, r"argument 1 of 3: .* C-contiguous; strides \(8,\)"),
+        ({"x": X.reshape(2, 4).T}, ValueError, "C-contiguous"),
+        ({"n": np.int32(8)}, TypeError, r"argument 3 of 3: int64 is wanted; numpy.int32 came: pass np.int64"),
+        ({"n": 8.0}, TypeError, r"argument 3 of 3: int64 is wanted; float came"),
+        ({"n": True}, TypeError, r"argument 3 of 3: int64 is wanted; bool came"),
+        ({"n": 2**63}, ValueError, r"argument 3 of 3: 9223372036854775808 is out of the range of int64"),
+        ({"n": np.array([8])}, TypeError, r"argument 3 of 3: int64 is wanted; an array of int64 came"),
+        ({"args": (X,)}, TypeError, r"doublify takes 3 arguments \(const float32\*, float32\*, int64\); 1 came"),
+        ({"args": X}, TypeError, "args is a tuple"),
+        ({"grid": (0,)}, ValueError, r"grid is \(0,\); CUDA takes 1 to"),
+        ({"grid": (1, 65536)}, ValueError, "grid is"),
+        ({"grid": 1}, TypeError, "grid is a tuple"),
+        ({"grid": (1.0,)}, TypeError, "grid is a tuple"),
+        ({"grid": (1, 1, 1, 1)}, TypeError, "grid is a tuple"),
+        ({"block": (1025,)}, ValueError, r"block is \(1025,\)"),
+        ({"block": (32, 33)}, ValueError, "has 1056 threads; CUDA takes up to 1024"),
+        ({"block": (1, 1, 65)}, ValueError, "block is"),
+        ({"block": ()}, TypeError, "block is a tuple"),
+        ({"shared_mem": 49153}, ValueError, "shared_mem is 0 to 49152 bytes; 49153 came"),
+        ({"shared_mem": -1}, ValueError, "shared_mem"),
+    ],
+)
+def test_a_wrong_argument_is_named_and_nothing_runs(change: dict, error: type[Exception], message: str) -> None:
+    y = poisoned(8)
+    call = {"grid": (1,), "block": (8,), "args": (change.get("x", X), y, change.get("n", N)), "shared_mem": 0} | {
+        key: value for key, value in change.items() if key not in ("x", "n")
+    }
+    with pytest.raises(error, match=message):
+        host.compile(kernels.path("doublify")).get_function("doublify")(
+            call["grid"], call["block"], call["args"], shared_mem=call["shared_mem"]
+        )
+    assert np.isnan(y).all()
+
+
+def test_an_output_must_be_writable_and_of_its_dtype() -> None:
+    doublify = host.compile(kernels.path("doublify")).get_function("doublify")
+    y = poisoned(8)
+    y.flags.writeable = False
+    with pytest.raises(
+        ValueError, match=r"doublify, argument 2 of 3: float32\* .* can be written; a read-only array came"
+    ):
+        doublify((1,), (8,), (X, y, N))
+    doublify((1,), (8,), (y, poisoned(8), N))  # to be read it may be read-only
+    with pytest.raises(TypeError, match="argument 2 of 3"):
+        doublify((1,), (8,), (X, poisoned(8, dtype=np.int32), N))
+
+
+def test_vector_pointers_want_whole_and_aligned_vectors() -> None:
+    add_one = types().get_function("add_one")
+    assert add_one.signature == ("const float32x4*", "float32x4*", "int64")
+    with pytest.raises(ValueError, match=r"argument 1 of 3: .* a multiple of 4 elements; 7 came"):
+        add_one((1,), (1,), (X[:7], poisoned(8), 1))
+    with pytest.raises(ValueError, match=r"argument 2 of 3: .* starts at a multiple of 16 bytes"):
+        add_one((1,), (1,), (X, poisoned(12)[1:9], 1))
+
+
+def test_scalars_are_as_strict_as_the_gpu_ways_need() -> None:
+    scalars = types().get_function("scalars")
+    good = [-5, np.uint8(200), np.float32(0.25), 1e300, True, 1]
+    for place, wrong, error in ((1, 256, ValueError), (2, 0.25, TypeError), (3, 1, TypeError), (4, 1, TypeError)):
+        with pytest.raises(error, match=f"scalars, argument {place + 2} of 7"):
+            scalars((1,), (1,), (np.zeros(9), *good[:place], wrong, *good[place + 1 :]))

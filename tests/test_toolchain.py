@@ -122,6 +122,13 @@ def test_partial_wheels(machine: Machine) -> None:
     assert toolchain.include_dirs() == [wheels / "include", system / "include" / "cccl"]
 
 
+def test_headers_that_cannot_be_compiled_are_passed_over(machine: Machine) -> None:
+    """The runtime's wheel alone brings cuda_runtime.h, which includes crt/host_defines.h from another wheel."""
+    wheels, system = machine.has("wheels", parts=("headers",)), machine.has("system")
+    (wheels / "include" / "crt" / "host_defines.h").unlink()
+    assert toolchain.include_dirs()[0] == system / "include"
+
+
 def test_not_executable_is_not_a_program(machine: Machine) -> None:
     (machine.has("wheels") / "bin" / "nvcc").chmod(0o644)
     system = machine.has("system")

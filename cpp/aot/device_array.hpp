@@ -30,7 +30,7 @@ template <class T> struct DeviceArray {
     T *data;
     long long size;  // elements
     py::tuple shape; // shape.size() dimensions
-    long long extent(size_t dimension) const { return shape[dimension].template cast<long long>(); }
+    long long extent(size_t dimension) const { return integer(shape[dimension]); }
 };
 
 class Call {
@@ -38,6 +38,7 @@ class Call {
     // kernel: starts every message. stream: what the caller passed; None: current_stream().
     Call(const char *kernel, py::handle stream) : kernel_(kernel)
     {
+        arrays_.reserve(4); // one allocation
         if (!stream.is_none())
             stream_ = named_stream(stream, {kernel, "stream"});
     }
@@ -152,13 +153,13 @@ class Call {
     // The number of elements of an array without gaps.
     static long long checked_size(const Argument &argument, const Described &array, size_t item)
     {
-        const bool strided = !array.strides.is_none();
+        const auto strides = array.strides.is_none() ? py::tuple() : py::tuple(array.strides);
         long long size = 1;
         bool contiguous = true;
         for (size_t i = array.shape.size(); i-- > 0;) {
-            const auto extent = array.shape[i].cast<long long>();
-            if (strided && extent != 1)
-                contiguous &= py::int_(array.strides[py::int_(i)]).cast<long long>() == size * (long long)item;
+            const long long extent = integer(array.shape[i]);
+            if (!array.strides.is_none() && extent != 1)
+                contiguous &= integer(strides[i]) == size * static_cast<long long>(item);
             if (extent < 0 || __builtin_mul_overflow(size, extent, &size))
                 throw argument.value_error("has shape " + text(array.shape) + "; wanted extents from 0 up");
         }

@@ -42,6 +42,15 @@ inline std::string text(py::handle object)
     return py::str(object).cast<std::string>();
 }
 
+// A Python int as it is; pybind11's cast would also take what only looks like one, and takes longer.
+inline long long integer(py::handle object)
+{
+    const long long value = PyLong_AsLongLong(object.ptr());
+    if (value == -1 && PyErr_Occurred())
+        throw py::error_already_set();
+    return value;
+}
+
 inline std::string type_name(py::handle object)
 {
     const auto type = py::type::handle_of(object);

@@ -5,7 +5,7 @@ if(NOT Python_EXECUTABLE)
   foreach(candidate "${PYTHON_EXECUTABLE}" "$ENV{VIRTUAL_ENV}/bin/python" "$ENV{CONDA_PREFIX}/bin/python"
       "${CMAKE_CURRENT_SOURCE_DIR}/../.venv/bin/python")
     if(EXISTS "${candidate}")
-      set(Python_EXECUTABLE "${candidate}")
+      cmake_path(SET Python_EXECUTABLE NORMALIZE "${candidate}")
       break()
     endif()
   endforeach()
@@ -14,7 +14,7 @@ endif()
 # Interpreter: to ask it questions. Development.Module: headers, but no libpython, which a module must not link.
 find_package(Python 3.11 QUIET COMPONENTS Interpreter Development.Module)
 if(NOT Python_Interpreter_FOUND)
-  message(FATAL_ERROR "No Python of version 3.11 or newer${Python_EXECUTABLE}. Name one:\n"
+  message(FATAL_ERROR "No Python of version 3.11 or newer (looked at: ${Python_EXECUTABLE} and PATH). Name one:\n"
     "  cmake --preset release -DPython_EXECUTABLE=/path/to/python3")
 endif()
 if(NOT Python_Development.Module_FOUND)

@@ -49,7 +49,8 @@ struct Visit {
 // A meeting ends when every lane that its mask names is here or gone.
 class Warp {
     Visit visits[warpSize];
-    unsigned here = 0, gone; // lanes that wait; lanes that have returned, or never were
+    std::atomic<unsigned> here = 0; // lanes that wait
+    unsigned gone;                  // lanes that have returned, or never were
     std::mutex mutex;
     std::condition_variable met;
 
@@ -81,11 +82,16 @@ public:
     {
         const unsigned me = lane();
         visit.mask |= 1u << me;
+        const auto released = [&] { return !(here >> me & 1); };
         std::unique_lock lock(mutex);
         visits[me] = visit;
         here |= 1u << me;
         end_meeting_if_complete(visit.mask);
-        if (!met.wait_for(lock, std::chrono::seconds(FOURWAYS_PATIENCE), [&] { return !(here >> me & 1); })) {
+        lock.unlock();
+        for (int i = 0; i < 100 && !released(); ++i) // the others are soon there: cheaper than to sleep and be woken
+            std::this_thread::yield();
+        lock.lock();
+        if (!met.wait_for(lock, std::chrono::seconds(FOURWAYS_PATIENCE), released)) {
             here &= ~(1u << me);
             throw std::runtime_error("thread " + std::to_string(rank()) + " of its block waited " +
                                      std::to_string(FOURWAYS_PATIENCE) + " s in a shuffle, a vote or __syncwarp for " +

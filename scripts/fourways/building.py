@@ -1,9 +1,8 @@
 """Compile one kernel, by NVRTC or NVCC, for one architecture: code, seconds, registers. Needs no GPU and no driver.
 
 What the compilers get, besides your options: the architecture, the toolkit's include folders, the kernel's own folder,
-and `-v` for ptxas, which only reports. Nothing else, so that the two can be compared. CuPy's `RawModule` adds
-`-ftz=true` (denormals are flushed to zero) on its own, to NVRTC's and to NVCC's options: pass `CUPY_OPTIONS` to get
-the machine code that CuPy gets.
+and `-v` for ptxas, which only reports. Nothing else, so that the two can be compared. CuPy's `RawModule` adds more on
+its own, `-ftz=true` above all (denormals are flushed to zero); `CUPY_OPTIONS[compiler]` gives its machine code.
 """
 
 import functools
@@ -21,7 +20,8 @@ from fourways import toolchain
 ARCHITECTURES = ("75", "80", "86", "89", "90", "100", "120")
 COMPILERS = ("nvrtc", "nvcc")
 OUTPUTS = ("cubin", "ptx", "ltoir")
-CUPY_OPTIONS = ("-ftz=true",)
+# cupy/cuda/compiler.py of CuPy 14.2; a test compares it with the installed CuPy
+CUPY_OPTIONS = {"nvrtc": ("-ftz=true", "--device-as-default-execution-space"), "nvcc": ("-ftz=true",)}
 
 
 class BuildError(RuntimeError):

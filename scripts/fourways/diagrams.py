@@ -215,8 +215,8 @@ def from_source_to_gpu(theme: str) -> str:
         "From source to machine code, in four ways",
         "CUDA C++ becomes PTX by NVRTC in CuPy's NVRTC way and by nvcc in the other three. PTX becomes a cubin by "
         "ptxas, which NVRTC contains and nvcc calls. Just in time, the driver loads the cubin; ahead of time, it lies "
-        "in the module's fatbin, which the driver loads too. Beside these, nvJitLink links PTX, LTO-IR and cubins into one cubin, and the driver compiles "
-        "PTX itself where no cubin fits the GPU.",
+        "in the module's fatbin, from which the driver loads it. Beside these, nvJitLink links PTX, LTO-IR and cubins "
+        "into one cubin, and the driver compiles PTX itself where no cubin fits the GPU.",
     )
 
 

@@ -270,9 +270,9 @@ def render(report: Report) -> RenderableType:
         "tool", "version", Column("where, and why this one", overflow="fold"), title="Tools", title_justify="left"
     )
     for tool in report.tools.values():
-        others = [f"passed over: {path}" for path in tool.passed_over]
-        where = "\n".join([str(tool.path), tool.why, *others]) if tool.path else "\n".join([tool.why, *others])
-        tools.add_row(tool.name, tool.version or "-", escape(where), style="" if tool.path else "dim")
+        here = [_short(tool.path)] if tool.path else []
+        where = [*here, tool.why, *(f"passed over: {_short(path)}" for path in tool.passed_over)]
+        tools.add_row(tool.name, tool.version or "-", escape("\n".join(where)), style="" if tool.path else "dim")
     driver = report.driver
     tools.add_row("driver", driver.version or "?" if driver else "-", f"CUDA {driver.cuda}" if driver else "not found")
     for gpu in report.gpus:
@@ -282,3 +282,8 @@ def render(report: Report) -> RenderableType:
     for found in report.findings:
         findings.add_row(f"[{STYLES[found.level]}]{found.level}[/]", escape(found.what), escape(found.remedy))
     return Group(tools, findings)
+
+
+def _short(path: Path) -> str:
+    """A path as one would type it here."""
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

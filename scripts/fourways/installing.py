@@ -51,7 +51,7 @@ def install_pycuda(python: str | Path = sys.executable, log: Callable[[str], Non
     if problem is None:
         log(f"PyCUDA {PYCUDA} is already installed")
         return
-    log(f"PyCUDA {problem}: building {PYCUDA} from source, which takes 1 to 2 minutes")
+    log(f"PyCUDA {problem}: building {PYCUDA} from source, which takes some minutes")
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="fourways-") as work:
         wheel = str(build_pycuda(python, Path(work)))
@@ -153,7 +153,7 @@ def wheelhouse(
             options = ["--no-deps", "--only-binary", ":all:", "--require-hashes", "-r", str(wanted)]
             run(pip(interpreter, "download", *options, "-d", str(house)), "downloading wheels")
         if "pycuda" in carried:
-            log(f"building PyCUDA {PYCUDA} from source, which takes 1 to 2 minutes")
+            log(f"building PyCUDA {PYCUDA} from source, which takes some minutes")
             build_pycuda(interpreter, house)
         gathered = {_name(path.name.split("-")[0]) for path in house.glob("*.whl")}
         if absent := sorted(direct & carried - gathered):

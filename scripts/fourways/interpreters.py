@@ -47,7 +47,7 @@ def find_python(wanted: str) -> Path:
     version = re.match(r"(\d+\.\d+)(\.\d+)?$", wanted)
     refused = []
     for candidate in _interpreters(version[1]) if version else [Path(wanted)]:
-        answer = toolchain.output_of(str(candidate), "-c", _ABOUT).split()
+        answer = toolchain.run(str(candidate), "-c", _ABOUT).stdout.split()
         if len(answer) != 2 or (version and answer[0] != version[1]):
             continue  # another version, or a shim of a version manager with nothing behind it
         if answer[1] == "True":
@@ -61,7 +61,7 @@ def find_python(wanted: str) -> Path:
 def _interpreters(version: str) -> list[Path]:
     uv, pyenv = find_uv(), Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
     of_uv = [uv, "python", "find", "--no-python-downloads", "--no-project", version] if uv else []
-    names = [sys.executable, shutil.which(f"python{version}"), of_uv and toolchain.output_of(*of_uv).strip()]
+    names = [sys.executable, shutil.which(f"python{version}"), of_uv and toolchain.run(*of_uv).stdout.strip()]
     return [Path(name) for name in names if name] + sorted(pyenv.glob(f"versions/{version}.*/bin/python3"))
 
 

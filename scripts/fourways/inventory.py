@@ -42,7 +42,7 @@ def tools() -> dict[str, Tool]:
         *(_program(name, toolchain.programs(name)) for name in ("nvcc", "cuobjdump", "nvdisasm")),
         _library("NVRTC", "nvrtc", "libnvrtc.so.*"),
         _library("nvJitLink", "nvJitLink", "libnvJitLink.so.*"),
-        _header("CUDA headers", toolchain.header_dirs("cuda_runtime_api.h", ""), "cuda_runtime_api.h"),
+        _header("CUDA headers", toolchain.header_dirs("crt/host_defines.h", ""), "cuda_runtime_api.h"),
         _header("CCCL", toolchain.header_dirs("cub/version.cuh", "cccl/", ""), "cuda/std/__cccl/version.h"),
         _program("host compiler", toolchain.host_compilers()),
         *(_program(name, _which(name, beside)) for name in ("cmake", "ninja")),

@@ -137,7 +137,8 @@ def header_dirs(marker: str, *below: str) -> list[Path]:
 
 def include_dirs() -> list[Path]:
     """The folders of the CUDA headers and of CCCL (CUB, Thrust, libcu++), as a compiler's -I wants them."""
-    folders = header_dirs("cuda_runtime_api.h", "")[:1] + header_dirs("cub/version.cuh", "cccl/", "")[:1]
+    # crt/: without it (wheels of the runtime alone) a folder has cuda_runtime.h, which cannot be compiled
+    folders = header_dirs("crt/host_defines.h", "")[:1] + header_dirs("cub/version.cuh", "cccl/", "")[:1]
     return list(dict.fromkeys(folders))
 
 

@@ -1,0 +1,207 @@
+"""Build the book: today's lesson texts, the outputs of their recorded GPU runs, and the book's own pages.
+
+Outputs reach the book only where the recording was made from the code as it stands today (`lesson.fingerprint`). The
+other lessons are shown without outputs, and say so.
+"""
+
+import copy
+import logging
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from fourways import figures, kernels, lesson, tables
+
+log = logging.getLogger(__name__)
+
+WAY_NAMES = {
+    "nvrtc": "CuPy with NVRTC",
+    "nvcc": "CuPy with NVCC",
+    "pycuda": "PyCUDA",
+    "pybind11": "pybind11, ahead of time",
+    "host": "The host way, on the CPU",
+}
+_SOURCES = {"cells": "its code cells", "kernel": "its kernel", "binding": "its binding"}
+_ABSOLUTE_PATH = re.compile(r"(?<![\w.:/])/(?:home|root|Users|tmp|usr|opt|var|work|mnt|srv|data)/[^\s'\"<>:,;)]*")
+
+
+class BookError(RuntimeError):
+    """A book that could not be built. The message says why and what to do; an older book is left as it was."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """One lesson as the book shows it.
+
+    `stale` is empty where the outputs are those of the recording with this `stamp`; else it says why there are none.
+    """
+
+    lesson: lesson.Lesson
+    notebook: Any
+    stamp: Mapping[str, Any]
+    stale: str = ""
+
+
+def build(out: Path | None = None) -> Path:
+    """Build the book into the folder `out` (default `build/book`, replaced whole) and return its `index.html`.
+
+    Lessons without up-to-date outputs are logged as warnings. Raises BookError where Jupyter Book is missing or
+    anything in the book is amiss (a warning of the build is an error); `out` then stays as it was.
+    """
+    if find_spec("jupyter_book") is None:
+        raise BookError("Jupyter Book is not installed in this Python. `make setup` installs it (the extra `book`).")
+    out = out or kernels.root() / "build" / "book"
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=".book-", dir=out.parent) as folder:
+        source = Path(folder, "source")
+        for page in assemble(source):
+            if page.stale:
+                log.warning("%s: no outputs in the book. %s", page.lesson.slug, page.stale)
+        html = _render(source, Path(folder, "output"))
+        if out.exists():
+            out.rename(Path(folder, "old"))  # goes with the temporary folder
+        html.rename(out)
+    return out / "index.html"
+
+
+def assemble(source: Path) -> list[Page]:
+    """Write everything that Jupyter Book needs into the new folder `source`; return the lessons' pages.
+
+    `book/` itself becomes the top of the book, and lessons become notebooks in `lessons/`.
+    """
+    import nbformat
+
+    book = kernels.root() / "book"
+    shutil.copytree(book, source, ignore=shutil.ignore_patterns("recorded", "results"))
+    pages = [merge(found, book / "recorded" / f"{found.slug}.ipynb") for found in lesson.all_lessons()]
+    (source / "lessons").mkdir()
+    for page in pages:
+        for cell in page.notebook.cells:
+            if cell.cell_type == "markdown":
+                cell.source = cell.source.replace("../book/", "../")
+        nbformat.write(page.notebook, source / "lessons" / f"{page.lesson.slug}.ipynb")
+    (source / "_lessons.md").write_text(_lesson_table(pages), encoding="utf-8")
+    (source / "_static" / "ways.css").write_text(_way_styles(), encoding="utf-8")
+    return pages
+
+
+def merge(found: lesson.Lesson, recording: Path) -> Page:
+    """Today's text of a lesson with the outputs of `recording`, cell by cell, or without any where they are stale.
+
+    Solutions become folded, and the page opens with where its outputs come from. Raises BookError for a recording
+    whose stamp fits the lesson but whose cells do not.
+    """
+    import nbformat
+
+    notebook = copy.deepcopy(found.notebook)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    stamp: Mapping[str, Any] = {}
+    outputs: list[list[Any]] = [[] for _ in code]
+    stale = "It has not been recorded on a GPU yet."
+    if recording.is_file():
+        recorded = nbformat.read(recording, 4)
+        stamp = recorded.metadata.get("fourways", {}).get("stamp", {})
+        today, then = lesson.fingerprint(found.path), stamp.get("sources", {})
+        changed = " and ".join(_SOURCES.get(part, part) for part in today if today[part] != then.get(part))
+        stale = changed and f"Changed since the recording on {_day(stamp)}: {changed}."
+        if not stale:
+            outputs = [cell.get("outputs", []) for cell in recorded.cells if cell.cell_type == "code"]
+    if len(outputs) != len(code):
+        raise BookError(
+            f"{recording.name} holds {len(outputs)} code cells, the lesson has {len(code)}, yet its stamp fits. "
+            f"Record it again on a machine with a GPU: fourways run {found.number} --record"
+        )
+    for cell, cell_outputs in zip(code, outputs, strict=True):
+        cell.outputs = [clean for output in cell_outputs if (clean := _clean(output))]
+    for cell in notebook.cells:
+        if "solution" in lesson.tags(cell):
+            _fold(cell)
+    _introduce(notebook, _missing_note(found, stale) if stale else _provenance(stamp))
+    return Page(found, notebook, stamp, stale)
+
+
+def _clean(output: Any) -> Any:
+    """An output without our own data and without absolute paths, or None where nothing is left of it."""
+    output = copy.deepcopy(output)
+    if "data" in output:
+        output.data.pop(tables.MIME, None)
+        for kind in output.data.keys() & {"text/plain", "text/html"}:
+            output.data[kind] = _shorten_paths(output.data[kind])
+        return output if output.data else None
+    if "text" in output:
+        output.text = _shorten_paths(output.text)
+    return output
+
+
+def _shorten_paths(text: str) -> str:
+    return _ABSOLUTE_PATH.sub(lambda match: f"…/{match[0].rstrip('/').rsplit('/', 1)[1]}", text)
+
+
+def _fold(cell: Any) -> None:
+    if cell.cell_type == "markdown":
+        cell.source = f"``````{{dropdown}} Solution\n{cell.source}\n``````"
+    else:
+        cell.metadata["tags"] = [*lesson.tags(cell), "hide-cell"]
+        cell.metadata["mystnb"] = {"code_prompt_show": "Solution", "code_prompt_hide": "Solution"}
+
+
+def _introduce(notebook: Any, note: str) -> None:
+    """Put `note` below the lesson's title."""
+    first = next(cell for cell in notebook.cells if cell.cell_type == "markdown")
+    first.source = re.sub(r"^# .+$", lambda title: f"{title[0]}\n\n{note}\n", first.source, count=1, flags=re.MULTILINE)
+
+
+def _provenance(stamp: Mapping[str, Any]) -> str:
+    parts = [
+        f"Outputs recorded on **{stamp.get('device')}**",
+        f"driver {stamp.get('driver')}",
+        *(f"{name} {stamp[key]}" for key, name in (("nvcc", "nvcc"), ("nvrtc", "NVRTC")) if stamp.get(key)),
+        _day(stamp),
+    ]
+    return f":::{{div}} provenance\n{' · '.join(parts)} · [how it was measured](#how-measured)\n:::"
+
+
+def _missing_note(found: lesson.Lesson, stale: str) -> str:
+    remedy = f"On a machine with a GPU, `fourways run {found.number} --record` records them."
+    return f":::{{warning}}\nThis page shows no outputs. {stale} {remedy}\n:::"
+
+
+def _day(stamp: Mapping[str, Any]) -> str:
+    return str(stamp.get("date", "an unknown day"))[:10]
+
+
+def _lesson_table(pages: list[Page]) -> str:
+    rows = [
+        f"| {page.lesson.number} | [{page.lesson.title}](lessons/{page.lesson.slug}.ipynb) "
+        f"| `{page.lesson.meta['kernel']}` | {page.lesson.meta['minutes']} "
+        f"| {'not yet' if page.stale else page.stamp.get('device')} |"
+        for page in pages
+    ]
+    return "\n".join(["| | lesson | kernel | minutes | recorded on |", "|---|---|---|---|---|", *rows, ""])
+
+
+def _way_styles() -> str:
+    """The ways' colours and names for the style sheet: one list for plots, drawings and pages."""
+    rule = '.cell.tag_way-{way} {{ --way: {colour}; --way-name: "{name}"; }}\n'
+    return "".join(rule.format(way=way, colour=figures.COLOURS[way], name=name) for way, name in WAY_NAMES.items())
+
+
+def _render(source: Path, output: Path) -> Path:
+    """Run Jupyter Book with warnings as errors and return the folder of HTML."""
+    program = "from jupyter_book.cli.main import main; main(prog_name='jupyter-book')"
+    options = ["-W", "-n", "--keep-going", "-q", "--path-output", str(output)]
+    command = [sys.executable, "-c", program, "build", *options, str(source)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    html = output / "_build" / "html"
+    if done.returncode or not (html / "index.html").is_file():
+        said = re.sub(r"\x1b\[[0-9;]*m", "", done.stderr + done.stdout).replace(f"{source}/", "")
+        warnings = [line for line in said.splitlines() if re.search("WARNING|ERROR", line)]
+        raise BookError("The book was not built:\n" + ("\n".join(warnings) or said.strip()[-2000:]))
+    return html

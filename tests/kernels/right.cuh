@@ -1,0 +1,137 @@
+// Right kernels that need their threads together: barriers, shuffles, votes, shared memory, atomics.
+
+// y[b] = the sum of the elements of x that block b walks over; the block is a multiple of 32.
+extern "C" __global__ void __launch_bounds__(1024)
+    block_sum(const float *__restrict__ x, float *__restrict__ y, long long n)
+{
+    __shared__ float of_warp[32];
+    float sum = 0;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (long long)gridDim.x * blockDim.x)
+        sum += x[i];
+    for (int distance = 16; distance > 0; distance /= 2)
+        sum += __shfl_down_sync(0xffffffff, sum, distance);
+    if (threadIdx.x % 32 == 0)
+        of_warp[threadIdx.x / 32] = sum;
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        sum = threadIdx.x < (blockDim.x + 31) / 32 ? of_warp[threadIdx.x] : 0;
+        for (int distance = 16; distance > 0; distance /= 2)
+            sum += __shfl_xor_sync(0xffffffff, sum, distance);
+        if (threadIdx.x == 0)
+            y[blockIdx.x] = sum;
+    }
+}
+
+// y = the transpose of x (rows x columns), a tile at a time: with static, and with dynamic shared memory.
+#ifndef TILE
+#define TILE 16
+#endif
+
+__device__ void transpose_tile(const float *x, float *y, int rows, int columns, float *tile)
+{
+    int column = blockIdx.x * TILE + threadIdx.x, row = blockIdx.y * TILE + threadIdx.y;
+    if (row < rows && column < columns)
+        tile[threadIdx.y * (TILE + 1) + threadIdx.x] = x[(long long)row * columns + column];
+    __syncthreads();
+    column = blockIdx.y * TILE + threadIdx.x, row = blockIdx.x * TILE + threadIdx.y;
+    if (row < columns && column < rows)
+        y[(long long)row * rows + column] = tile[threadIdx.x * (TILE + 1) + threadIdx.y];
+}
+
+extern "C" __global__ void transpose(const float *x, float *y, int rows, int columns)
+{
+    __shared__ float tile[TILE][TILE + 1];
+    transpose_tile(x, y, rows, columns, &tile[0][0]);
+}
+
+extern "C" __global__ void transpose_dynamic(const float *x, float *y, int rows, int columns)
+{
+    extern __shared__ __align__(16) float tile[];
+    transpose_tile(x, y, rows, columns, tile);
+}
+
+// y[i] = x[i] + x[n - 1 - i] for one block, whose threads from n on return before the barriers.
+extern "C" __global__ void early_return(const int *x, int *y, int n)
+{
+    __shared__ int all[1024];
+    if (threadIdx.x >= n)
+        return;
+    all[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    const int other = all[n - 1 - threadIdx.x];
+    __syncthreads();
+    all[threadIdx.x] = other;
+    __syncwarp();
+    __syncthreads();
+    y[threadIdx.x] = x[threadIdx.x] + all[threadIdx.x];
+}
+
+// Some of the threads have run to their end before the first one meets a barrier.
+extern "C" __global__ void late_barrier(int *y, int first)
+{
+    __shared__ int all[1024];
+    if (threadIdx.x < first) {
+        y[threadIdx.x] = -1;
+        return;
+    }
+    all[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    y[threadIdx.x] = all[blockDim.x - 1 - (threadIdx.x - first)];
+}
+
+// Each block turns its blockDim.x elements round.
+extern "C" __global__ void reverse(const float *x, float *y)
+{
+    __shared__ float all[1024];
+    all[threadIdx.x] = x[blockIdx.x * blockDim.x + threadIdx.x];
+    __syncthreads();
+    y[blockIdx.x * blockDim.x + threadIdx.x] = all[blockDim.x - 1 - threadIdx.x];
+}
+
+// One row of y a function of the warp, one column a thread.
+extern "C" __global__ void warp_functions(int *y, int width)
+{
+    const int lane = threadIdx.x, n = blockDim.x;
+    const unsigned all = 0xffffffff;
+    y[lane] = __shfl_sync(all, 100 + lane, 3, width);
+    y[n + lane] = __shfl_up_sync(all, 100 + lane, 3, width);
+    y[2 * n + lane] = __shfl_down_sync(all, 100 + lane, 3, width);
+    y[3 * n + lane] = __shfl_xor_sync(all, 100 + lane, 5, width);
+    y[4 * n + lane] = __popc(__ballot_sync(all, lane % 3 == 0));
+    y[5 * n + lane] = __any_sync(all, lane % 32 == 5) + 2 * __any_sync(all, lane < 0);
+    y[6 * n + lane] = __all_sync(all, lane % 32 != 5) + 2 * __all_sync(all, lane >= 0);
+    y[7 * n + lane] = (int)__shfl_sync(all, 0.5 + lane, 2); // 8 bytes
+}
+
+// The halves of a warp shuffle apart from each other, and not equally often.
+extern "C" __global__ void half_warps(int *y)
+{
+    int value = threadIdx.x;
+    if (threadIdx.x % 32 < 16)
+        for (int i = 0; i < 3; ++i)
+            value = __shfl_xor_sync(0x0000ffff, value, 1 << i);
+    else
+        value = __shfl_xor_sync(0xffff0000, value, 8);
+    y[threadIdx.x] = value;
+}
+
+// Every thread of the grid works on the same cells. The float sum is exact as long as it stays below 2^24.
+extern "C" __global__ void atomics(int *cells, unsigned long long *count, float *sum, int *histogram)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    atomicAdd(&cells[0], 2);
+    atomicSub(&cells[1], 1);
+    atomicMax(&cells[2], i);
+    atomicMin(&cells[3], -i);
+    atomicCAS(&cells[4], 0, 7);
+    atomicAdd(count, 1);
+    atomicAdd(sum, 0.5);
+    __shared__ int bins[4];
+    if (threadIdx.x < 4)
+        atomicExch(&bins[threadIdx.x], 0);
+    __syncthreads();
+    atomicAdd(&bins[i % 4], 1);
+    __syncthreads();
+    if (threadIdx.x < 4)
+        atomicAdd(&histogram[threadIdx.x], bins[threadIdx.x]);
+}

@@ -1,0 +1,158 @@
+"""pyproject.toml is the one list of dependencies: environment.yml and requirements.lock agree with it."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from fourways import installing
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+PYTHONS = ("3.11", "3.12", "3.13")
+
+CONDA_NAMES = {"cupy-cuda13x": "cupy", "matplotlib": "matplotlib-base"}
+"""Packages that conda-forge calls differently. matplotlib-base is Matplotlib without a window toolkit."""
+
+CUDA_EXTRAS = {
+    "nvcc": "cuda-nvcc",
+    "cccl": "cuda-cccl",
+    "cudart": "cuda-cudart-dev",
+    "nvrtc": "cuda-nvrtc",
+    "nvjitlink": "libnvjitlink",
+    "profiler": "cuda-profiler-api",
+    "curand": "libcurand-dev",
+}
+"""The extras of cuda-toolkit on the index are packages of their own on conda-forge, held to one cuda-version."""
+
+CUDA_TOOLS = {"nvidia-cuda-cuobjdump": "cuda-cuobjdump", "nvidia-cuda-nvdisasm": "cuda-nvdisasm"}
+"""On the index these start at 13.2; on conda-forge they follow cuda-version like the rest."""
+
+ONLY_CONDA = {"pip", "gxx_linux-64"}
+"""What the other route expects on the machine."""
+
+
+@pytest.fixture(scope="module")
+def pyproject() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def requirements(pyproject: dict[str, Any]) -> list[Requirement]:
+    """All direct dependencies: those of the package and of every extra."""
+    project = pyproject["project"]
+    lists = [project["dependencies"], *project["optional-dependencies"].values()]
+    return [Requirement(entry) for entries in lists for entry in entries]
+
+
+def as_conda(pyproject: dict[str, Any]) -> dict[str, str]:
+    """What environment.yml must ask for, by conda-forge's names."""
+    wanted = {"python": str(SpecifierSet(pyproject["project"]["requires-python"]))}
+    for requirement in requirements(pyproject):
+        if requirement.name == "cuda-toolkit":
+            wanted |= {CUDA_EXTRAS[extra]: "" for extra in requirement.extras}
+            wanted["cuda-version"] = str(requirement.specifier)
+        elif requirement.name in CUDA_TOOLS:
+            wanted[CUDA_TOOLS[requirement.name]] = ""
+        else:
+            wanted[CONDA_NAMES.get(requirement.name, requirement.name)] = str(requirement.specifier)
+    return wanted
+
+
+def in_environment(text: str) -> dict[str, str]:
+    """The packages of an environment.yml with their versions; conda's `=13.0` is pip's `==13.0.*`."""
+    found = {}
+    for entry in yaml.safe_load(text)["dependencies"]:
+        name, version = re.fullmatch(r"([\w.-]+?)\s*([=<>!~].*)?", entry).groups()  # type: ignore[union-attr]
+        assert name not in found, f"{name} stands twice in environment.yml"
+        version = re.sub(r"^=([\d.]+)$", r"==\1.*", version or "")
+        found[name] = str(SpecifierSet(version))
+    return found
+
+
+def test_environment_yml_asks_for_the_same(pyproject: dict[str, Any]) -> None:
+    found = in_environment((ROOT / "environment.yml").read_text(encoding="utf-8"))
+    assert found.keys() >= ONLY_CONDA
+    assert {name: version for name, version in found.items() if name not in ONLY_CONDA} == as_conda(pyproject)
+
+
+def test_environment_yml_uses_conda_forge_alone() -> None:
+    text = (ROOT / "environment.yml").read_text(encoding="utf-8")
+    assert yaml.safe_load(text)["channels"] == ["conda-forge", "nodefaults"]
+    assert "--no-deps --no-build-isolation" in text  # without them pip fetches CuPy and CUDA a second time
+
+
+def test_build_requirements_agree(pyproject: dict[str, Any]) -> None:
+    """What `pip install .` builds with is in the range that the package runs with."""
+    declared = {each.name: each for each in requirements(pyproject)}
+    for entry in pyproject["build-system"]["requires"]:
+        needed = Requirement(entry)
+        assert needed.specifier == declared[needed.name].specifier
+        assert needed.extras <= declared[needed.name].extras
+
+
+@pytest.fixture(scope="module")
+def lock() -> str:
+    return (ROOT / "requirements.lock").read_text(encoding="utf-8")
+
+
+def locked(lock: str, python: str) -> dict[str, str]:
+    """The versions that the lock gives to CPython `python` on Linux x86-64."""
+    machine = {
+        "implementation_name": "cpython",
+        "os_name": "posix",
+        "platform_machine": "x86_64",
+        "platform_python_implementation": "CPython",
+        "platform_system": "Linux",
+        "python_full_version": f"{python}.0" if python != "3.11" else "3.11.2",  # 3.11.2 is Debian 12's
+        "python_version": python,
+        "sys_platform": "linux",
+    }
+    versions: dict[str, str] = {}
+    for line in re.findall(r"^\w.*?==.*?(?= \\$)", lock, flags=re.MULTILINE):
+        requirement = Requirement(line)
+        if requirement.marker is None or requirement.marker.evaluate(machine):
+            assert requirement.name not in versions, f"{requirement.name} stands twice for Python {python}"
+            versions[requirement.name] = str(requirement.specifier).removeprefix("==")
+    return versions
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_lock_satisfies_pyproject(pyproject: dict[str, Any], lock: str, python: str) -> None:
+    assert SpecifierSet(pyproject["project"]["requires-python"]).contains(f"{python}.2")
+    versions = locked(lock, python)
+    for requirement in requirements(pyproject):
+        if requirement.name != "pycuda":  # built from source, see below
+            name = canonicalize_name(requirement.name)
+            assert name in versions, f"{name} is not in requirements.lock: `make lock`"
+            assert requirement.specifier.contains(versions[name]), (
+                f"{requirement} against {versions[name]}: `make lock`"
+            )
+
+
+def test_lock_hashes_every_entry(lock: str) -> None:
+    entries = [text for texts in installing.read_lock(lock).values() for text, _ in texts]
+    assert len(entries) > 100
+    unhashed = [text.split()[0] for text in entries if not re.search(r"--hash=sha256:[0-9a-f]{64}\b", text)]
+    assert unhashed == []
+    assert set(re.findall(r"--[a-z-]+", lock)) == {"--hash"}, "an option in requirements.lock"
+
+
+@pytest.mark.parametrize("name", ["pyproject.toml", "environment.yml", "requirements.lock"])
+def test_no_package_host_is_named(name: str) -> None:
+    """So that a mirror serves as well."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    assert re.findall(r"\S*://\S*|\S*(?:pypi|pythonhosted|anaconda)\.\w+\S*|--(?:extra-)?index-url\S*", text) == []
+
+
+def test_one_pycuda_everywhere(pyproject: dict[str, Any], lock: str) -> None:
+    """The version is pyproject's; installing.py pins it with its hash; the lock holds what it needs, not itself."""
+    assert pyproject["project"]["optional-dependencies"]["pycuda"] == [f"pycuda=={installing.PYCUDA}"]
+    assert re.fullmatch(r"[0-9a-f]{64}", installing.PYCUDA_SHA256)
+    entries = installing.read_lock(lock)
+    assert "pycuda" not in entries
+    wanted = {name for name, texts in entries.items() if any("pycuda" in by for _, by in texts)}
+    assert wanted == {"mako", "platformdirs", "pytools"}  # what its metadata asks for
