@@ -1,5 +1,5 @@
 // A CUDA runtime of host memory, to test the binding's road from argument to launch without a GPU.
-// Every pointer counts as GPU memory except those listed in fake_host. What was called is kept in fake_log.
+// Every pointer counts as memory of GPU 0, but for one that the test names. fake_log() tells what was called.
 
 #include "launch.hpp"
 
@@ -24,9 +24,10 @@ template <class... Parts> cudaError_t log(Parts... parts)
 size_t number(const void *pointer) { return reinterpret_cast<size_t>(pointer); }
 } // namespace
 
-extern "C" {
-const char *fake_log() { return text_log.c_str(); }
-void fake_reset(int device, const void *host_pointer, int error, unsigned microseconds)
+#define FOR_THE_TEST extern "C" __attribute__((visibility("default")))
+
+FOR_THE_TEST const char *fake_log() { return text_log.c_str(); }
+FOR_THE_TEST void fake_reset(int device, const void *host_pointer, int error, unsigned microseconds)
 {
     text_log.clear();
     current = device;
@@ -35,6 +36,7 @@ void fake_reset(int device, const void *host_pointer, int error, unsigned micros
     launch_microseconds = microseconds;
 }
 
+extern "C" {
 cudaError_t cudaGetDevice(int *device) { return *device = current, cudaSuccess; }
 cudaError_t cudaGetLastError() { return log("cleared"), cudaSuccess; }
 const char *cudaGetErrorName(cudaError_t) { return "cudaErrorFake"; }

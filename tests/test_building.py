@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from fourways import building, kernels, toolchain
 
 KERNELS = kernels.names()

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 import yaml
-from fourways import installing
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
+
+from fourways import installing
 
 ROOT = Path(__file__).parents[1]
 PYTHONS = ("3.11", "3.12", "3.13")

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import layouts
 import pytest
+from rich.console import Console
+
 from fourways import doctor, inventory, toolchain
 from fourways.inventory import Tool
 from fourways.toolchain import Driver, Gpu
-from rich.console import Console
 
 DRIVER = Driver("580.159.04", "13.0")
 H200 = Gpu("NVIDIA H200", "9.0", "sm_90", 139 << 30)

@@ -10,6 +10,7 @@ from pathlib import Path
 import layouts
 import numpy
 import pytest
+
 from fourways import devices, environment, kernels, toolchain
 
 

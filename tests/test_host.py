@@ -4,12 +4,16 @@ import os
 import re
 import shutil
 import stat
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+
 from fourways import host, kernels, toolchain
+from fourways._host_launch import Program
 
 HERE = Path(__file__).parent / "kernels"
 PATIENCE = ("-DFOURWAYS_PATIENCE=1",)  # seconds until lanes that wait for each other in vain give up
@@ -163,6 +167,27 @@ def test_without_barriers_threads_are_plain_loops() -> None:
     np.testing.assert_array_equal(y, np.arange(1000))
 
 
+def test_what_a_kernel_prints_comes_at_once(capfd: pytest.CaptureFixture[str]) -> None:
+    types().get_function("says")((1,), (2,), (7,))
+    assert capfd.readouterr().out == "thread 0 says 7\nthread 1 says 7\n"
+
+
+def test_threads_that_cannot_be_started_are_an_error() -> None:
+    """A process with little address space: it has no room for the stacks of 1024 threads."""
+    script = (
+        "import resource, sys, numpy as np; from fourways import host\n"
+        f"kernel = host.compile({str(HERE / 'right.cuh')!r}).get_function('reverse')\n"
+        "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (used + 500_000_000, resource.RLIM_INFINITY))\n"
+        "x, y = np.zeros(1024, np.float32), np.zeros(1024, np.float32)\n"
+        "kernel((1,), (8,), (x, y))\n"
+        "try: kernel((1,), (1024,), (x, y))\n"
+        "except RuntimeError as error: print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert re.match(r"cannot start 1024 OS threads, .*: use a smaller block$", done.stdout), done.stdout + done.stderr
+
+
 # --- sanitizers -----------------------------------------------------------------------------------------------------
 
 RACE_LINES = [
@@ -236,6 +261,20 @@ def test_a_clean_kernel_that_fails_says_why() -> None:
     with pytest.raises(RuntimeError, match="waited 1 s") as raised:
         never((1,), (32,), (poisoned(32, dtype=np.int32),))
     assert not isinstance(raised.value, host.SanitizerError)
+
+
+@pytest.mark.skipif(
+    not shutil.which("setarch") or subprocess.run(["setarch", "-R", "true"], capture_output=True).returncode != 0,
+    reason="addresses cannot be made less random here (setarch -R)",
+)
+def test_an_old_thread_sanitizer_gets_addresses_that_it_can_take(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_text(
+        "#!/bin/sh\n[ $(( 0x$(cat /proc/$$/personality) & 0x40000 )) != 0 ] && echo int32 && exit\n"
+        'echo "FATAL: ThreadSanitizer: unexpected memory mapping" >&2; exit 66\n'
+    )
+    program.chmod(0o755)
+    assert Program(program).signatures() == ["int32"]
 
 
 # --- compiling and the cache ----------------------------------------------------------------------------------------
@@ -314,6 +353,13 @@ def test_the_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert host.cache_dir() == tmp_path / ".cache" / "fourways"
+
+
+def test_a_cache_folder_that_cannot_be_made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("FOURWAYS_CACHE_DIR", str(tmp_path / "file"))
+    with pytest.raises(OSError, match=r"cannot be kept in .*/file .*: set FOURWAYS_CACHE_DIR"):
+        host.compile(kernels.path("doublify"))
 
 
 def test_a_kernel_with_cub_says_that_it_has_no_host_way() -> None:

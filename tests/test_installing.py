@@ -8,6 +8,7 @@ from pathlib import Path
 
 import layouts
 import pytest
+
 from fourways import installing, interpreters, toolchain
 from fourways.interpreters import InstallError
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import layouts
 import pytest
+
 from fourways import devices, inventory, toolchain
 
 ORIGINS = ("wheels", "conda", "CUDA_PATH", "CUDA_HOME", "system", "PATH")

@@ -1,11 +1,11 @@
 // The extension module fourways_aot: the kernels of cpp/kernels, compiled ahead of time.
 
-#include "device_array.hpp"
-#include "launch.hpp"
-
 #ifndef FOURWAYS_BINDINGS
 #error "CMake writes what goes into this module. Build it with: cd cpp && cmake --preset release && cmake --build --preset release"
 #endif
+
+#include "device_array.hpp"
+#include "launch.hpp"
 
 namespace fourways {
 

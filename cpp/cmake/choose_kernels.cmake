@@ -3,12 +3,12 @@
 
 set(FOURWAYS_KERNELS "all" CACHE STRING "The kernels to build: all, or names as in -DFOURWAYS_KERNELS='doublify;saxpy'")
 
-# CONFIGURE_DEPENDS: a new .cu file is seen by the next build.
-file(GLOB all_kernels CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/aot" "${CMAKE_CURRENT_SOURCE_DIR}/aot/*.cu")
+# A new .cu file is seen when CMake configures again.
+file(GLOB all_kernels RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/aot" "${CMAKE_CURRENT_SOURCE_DIR}/aot/*.cu")
 list(TRANSFORM all_kernels REPLACE "\\.cu$" "")
 
 set(kernels "${FOURWAYS_KERNELS}")
-if(kernels STREQUAL "all")
+if(NOT kernels OR kernels STREQUAL "all")
   set(kernels "${all_kernels}")
 endif()
 list(REMOVE_DUPLICATES kernels)

@@ -1,6 +1,8 @@
 # Which nvcc. Sets CMAKE_CUDA_COMPILER, and FOURWAYS_CUDA_LIBRARIES where nvcc needs help to find its libraries.
 # In this order: -DCMAKE_CUDA_COMPILER or CUDACXX, the Python environment's own, CUDA_PATH, CUDA_HOME,
-# /usr/local/cuda, PATH. PATH comes last: an nvcc there may be a wrapper script whose toolkit is somewhere else.
+# FOURWAYS_SYSTEM_CUDA, PATH. PATH comes last: an nvcc there may be a wrapper script whose toolkit is somewhere else.
+
+set(FOURWAYS_SYSTEM_CUDA "/usr/local/cuda" CACHE PATH "Where NVIDIA's installers put the CUDA toolkit")
 
 # The wheels' nvcc (also in the throw-away environment that pip builds in), or conda's.
 set(ask_python [=[
@@ -23,7 +25,7 @@ if(NOT CMAKE_CUDA_COMPILER AND DEFINED ENV{CUDACXX})
   set(CMAKE_CUDA_COMPILER "$ENV{CUDACXX}")
 endif()
 if(CMAKE_CUDA_COMPILER)
-  message(STATUS "nvcc: ${CMAKE_CUDA_COMPILER} (named by -DCMAKE_CUDA_COMPILER or CUDACXX, or by an earlier run here)")
+  message(STATUS "nvcc: ${CMAKE_CUDA_COMPILER} (named by -DCMAKE_CUDA_COMPILER or CUDACXX)")
 endif()
 take("${environment_nvcc}" "of the Python environment")
 foreach(variable CUDA_PATH CUDA_HOME)
@@ -34,7 +36,7 @@ foreach(variable CUDA_PATH CUDA_HOME)
     endif()
   endif()
 endforeach()
-take("/usr/local/cuda/bin/nvcc" "the system's, in its usual place")
+take("${FOURWAYS_SYSTEM_CUDA}/bin/nvcc" "the system's")
 find_program(nvcc_on_path nvcc NO_CACHE NO_DEFAULT_PATH PATHS ENV PATH)
 take("${nvcc_on_path}" "from PATH")
 if(NOT CMAKE_CUDA_COMPILER)

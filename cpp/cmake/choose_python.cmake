@@ -13,7 +13,7 @@ endif()
 
 # Interpreter: to ask it questions. Development.Module: headers, but no libpython, which a module must not link.
 find_package(Python 3.11 QUIET COMPONENTS Interpreter Development.Module)
-if(NOT Python_Interpreter_FOUND)
+if(NOT Python_Interpreter_FOUND OR Python_VERSION VERSION_LESS 3.11)
   message(FATAL_ERROR "No Python of version 3.11 or newer (looked at: ${Python_EXECUTABLE} and PATH). Name one:\n"
     "  cmake --preset release -DPython_EXECUTABLE=/path/to/python3")
 endif()

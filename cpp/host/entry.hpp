@@ -91,12 +91,14 @@ std::string run(int number, const unsigned *shape, std::size_t shared_bytes, Arg
     std::memset(dynamic_memory.get(), 0xFF, shared_bytes); // floats are NaN: what nobody wrote must not look right
     Launch now(kernels()[number], arguments);
     launch = &now;
+    std::string problem;
     try {
         now.run();
     } catch (const std::exception &error) {
-        return error.what();
+        problem = error.what();
     }
-    return "";
+    std::fflush(stdout); // what the kernel printed
+    return problem;
 }
 
 } // namespace

@@ -71,7 +71,7 @@ class Parameter:
 
     def _check_scalar(self, value: Any, where: str) -> np.ndarray:
         kind = self.dtype.kind if self.dtype and self.lanes == 1 else "V"
-        if isinstance(value, np.generic) and self.lanes == 1 and value.ndim == 0 and self._fits(value.dtype):
+        if isinstance(value, np.generic) and self.lanes == 1 and self._fits(value.dtype):
             return np.asarray(value)
         # A Python int or float goes where CuPy, which hands over 8 bytes of it, would get it right too.
         if type(value) is int and kind in "iu":

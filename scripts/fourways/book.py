@@ -170,7 +170,7 @@ def _provenance(stamp: Mapping[str, Any]) -> str:
 
 def _missing_note(found: lesson.Lesson, stale: str) -> str:
     remedy = f"On a machine with a GPU, `fourways run {found.number} --record` records them."
-    return f":::{{warning}}\nThis page shows no outputs. {stale} {remedy}\n:::"
+    return f":::{{admonition}} No outputs\n:class: warning\nThis page shows no outputs. {stale} {remedy}\n:::"
 
 
 def _day(stamp: Mapping[str, Any]) -> str:

@@ -149,22 +149,35 @@ def book() -> None:
 
 
 @app.command("install-pycuda")
-def install_pycuda() -> None:
-    """Build PyCUDA from source for this environment and install it. It has no wheels; a build takes 1 to 2 minutes."""
-    from fourways import installing
+def install_pycuda(
+    if_driver: Annotated[bool, typer.Option("--if-driver", help="Do nothing where there is no NVIDIA driver.")] = False,
+) -> None:
+    """Build PyCUDA from source for this environment and install it. It has no wheels; the build takes minutes."""
+    from fourways import installing, toolchain
 
-    installing.install_pycuda(log=lambda text: errors.print(text, highlight=False))
+    if if_driver and (reason := toolchain.missing("gpu")):
+        errors.print(f"PyCUDA is left out: {reason}", highlight=False, soft_wrap=True)
+        return
+    installing.install_pycuda(log=_tell)
 
 
 @app.command()
 def wheelhouse(
-    folder: Annotated[Path, typer.Argument(help="Folder to write; must not exist yet.")],
-    python: Annotated[str, typer.Option(help="The Python version of the GPU machine, e.g. 3.12.")] = "3.12",
+    folder: Annotated[Path, typer.Argument(help="The folder to write: empty, or not there yet.")],
+    python: Annotated[str, typer.Option(help="The Python version of the GPU machine.")] = "3.12",
+    have: Annotated[
+        Path | None,
+        typer.Option(help="What that machine has: its `pip freeze`, names or patterns such as `nvidia-*`, one a line."),
+    ] = None,
 ) -> None:
-    """Gather the wheels that a GPU machine without network needs, PyCUDA's included. Needs no driver here."""
+    """Gather the wheels that a GPU machine without network needs, PyCUDA's included. Needs no driver; takes minutes.
+
+    There: `make lessons PYTHON=python3 WHEELHOUSE=folder`.
+    """
     from fourways import installing
 
-    installing.wheelhouse(folder, python=python, log=lambda text: errors.print(text, highlight=False))
+    there = have.read_text(encoding="utf-8").splitlines() if have else []
+    installing.wheelhouse(folder, python=python, have=there, log=_tell)
 
 
 def _chosen(names: list[str] | None) -> list[Any]:
@@ -200,6 +213,10 @@ def _build_book() -> Path | None:
     except books.BookError as error:
         _complain(error)
         return None
+
+
+def _tell(text: str) -> None:
+    errors.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def _complain(error: object) -> None:

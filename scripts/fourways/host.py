@@ -121,10 +121,19 @@ def _translation_unit(path: Path, text: str, names: Sequence[str]) -> str:
     text = _DYNAMIC_SHARED.sub(r"auto *const \2 = fourways::dynamic_shared<\1>();", text)
     entries = ", ".join(f"Entry<&::{name}>::kernel()" for name in names)
     return (
-        f'#include "cuda_on_host.hpp"\n#line 1 "{path}"\n{text}\n#line 1 "the list of kernels"\n'
-        "namespace fourways { namespace { const std::vector<Kernel> &kernels()\n"
+        f'#include "cuda_on_host.hpp"\n#line 1 {json.dumps(str(path), ensure_ascii=False)}\n{text}\n'
+        '#line 1 "the list of kernels"\nnamespace fourways { namespace { const std::vector<Kernel> &kernels()\n'
         f"{{ static const std::vector<Kernel> all{{{entries}}}; return all; }} }} }}\n"
     )
+
+
+def _command(compiler: Path, folder: Path, options: tuple[str, ...], sanitize: str | None) -> list[str]:
+    """The compiler's command line for kernels of `folder`; it reads the text from its standard input."""
+    target = ("-O1", "-g", "-DFOURWAYS_MAIN", *_SANITIZERS[sanitize]) if sanitize else ("-O3", "-fPIC", "-shared")
+    ours = [word for path in (folder, kernels.root() / "cpp" / "host") for word in ("-iquote", str(path))]
+    cuda = [word for path in toolchain.include_dirs() for word in ("-isystem", str(path))]
+    common = ("-fvisibility=hidden", "-pthread", *options, "-std=c++20")
+    return [str(compiler), *target, *common, *ours, *cuda, "-x", "c++", "-"]
 
 
 def _build(path: Path, unit: str, options: tuple[str, ...], sanitize: str | None) -> Path:
@@ -136,30 +145,33 @@ def _build(path: Path, unit: str, options: tuple[str, ...], sanitize: str | None
     compiler = toolchain.host_compiler()
     if compiler is None:
         raise FileNotFoundError(toolchain.missing("host"))
-    target = ("-O1", "-g", "-DFOURWAYS_MAIN", *_SANITIZERS[sanitize]) if sanitize else ("-O3", "-fPIC", "-shared")
-    headers = [*("-iquote", str(path.parent)), *("-iquote", str(kernels.root() / "cpp" / "host"))]
-    headers += [word for folder in toolchain.include_dirs() for word in ("-isystem", str(folder))]
-    command = [str(compiler), *target, "-fvisibility=hidden", "-pthread", *options, "-std=c++20", *headers]
+    command = _command(compiler, path.parent, options, sanitize)
     binary = compiler.resolve()
-    identity = [binary.stat().st_size, binary.stat().st_mtime_ns]  # asking for its version would start a process
-    key = hashlib.sha256(json.dumps([unit, command, str(binary), identity]).encode()).hexdigest()
+    identity = [str(binary), binary.stat().st_size, binary.stat().st_mtime_ns]  # to ask its version starts a process
+    key = hashlib.sha256(json.dumps([unit, command, identity]).encode()).hexdigest()
     cache = cache_dir()
     manifest = cache / f"{key}.json"
     if manifest.exists():
-        built = _named_by_contents(cache, key, json.loads(manifest.read_text()))
+        built = _named_by_contents(cache, key, json.loads(manifest.read_text(encoding="utf-8")))
         if built and built.exists():
             return built
-    cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache, prefix="building-") as folder:
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        building = tempfile.TemporaryDirectory(dir=cache, prefix="building-")
+    except OSError as error:
+        hint = "set FOURWAYS_CACHE_DIR to a folder that can be written"
+        raise OSError(f"compiled kernels cannot be kept in {cache} ({error.strerror}): {hint}") from error
+    with building as folder:
         fresh, listing, names = (Path(folder) / name for name in ("built", "listing", "names"))
-        command += ["-x", "c++", "-", "-o", str(fresh), "-MD", "-MF", str(listing), "-MT", "built"]
-        done = subprocess.run(command, input=unit, capture_output=True, text=True, cwd=path.parent)
+        command += ["-o", str(fresh), "-MD", "-MF", str(listing), "-MT", "built"]
+        done = subprocess.run(command, input=unit.encode(), capture_output=True, cwd=path.parent)
         if done.returncode:
-            raise CompileError(f"{path.name} does not compile with {compiler}:\n{done.stderr.strip()}")
-        included = _parse_listing(listing.read_text(), path.parent)
+            words = done.stderr.decode(errors="replace").strip()
+            raise CompileError(f"{path.name} does not compile with {compiler}:\n{words}")
+        included = _parse_listing(listing.read_text(encoding="utf-8"), path.parent)
         built = _named_by_contents(cache, key, included)
         assert built, "a header vanished while the compiler ran"
-        names.write_text(json.dumps(included))
+        names.write_text(json.dumps(included), encoding="utf-8")
         fresh.replace(built)
         names.replace(manifest)
     return built

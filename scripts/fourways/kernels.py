@@ -4,7 +4,8 @@ import os
 import re
 from pathlib import Path
 
-_ENTRY = re.compile(r"__global__\s+void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\(")
+_BOUNDS = r"(?:__launch_bounds__\s*\([^)]*\)\s*)?"
+_ENTRY = re.compile(rf"{_BOUNDS}__global__\s+{_BOUNDS}void\s+{_BOUNDS}(\w+)\s*\(")
 
 
 def root() -> Path:

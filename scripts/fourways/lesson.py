@@ -152,7 +152,7 @@ def process_environment() -> dict[str, str]:
 def fingerprint(path: Path) -> dict[str, str]:
     """The SHA-256 of what a recorded run depends on: the lesson's code cells, its kernel and its binding."""
     lesson = Lesson(path)
-    cells = [(tags(cell), cell.source) for cell in lesson.notebook.cells]
+    cells = [(tags(cell), cell.source) for cell in lesson.notebook.cells if cell.cell_type == "code"]
     kernel = str(lesson.meta["kernel"])
     aot = kernels.root() / "cpp" / "aot"
     headers = sorted(set(aot.glob("*.hpp")) - {aot / "launch.hpp"})  # which lists all kernels: each new one changes it

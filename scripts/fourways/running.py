@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
 from fourways import environment, kernels, lesson, tables, toolchain
@@ -118,13 +118,10 @@ def record(result: LessonRun) -> list[Path]:
 
 
 def anonymous(text: str) -> str:
-    """`text` without this machine's folders and user name: the clone becomes `.`, the home folder `~`."""
-    places = [(str(kernels.root()), "."), (str(Path.home()), "~")]
-    for name in {os.environ.get("TMPDIR", "").rstrip("/"), "/tmp"} - {""}:
-        text = re.sub(rf"{re.escape(name)}/[\w.-]+", "/tmp/…", text)
-    for place, short in places:
+    """`text` without this machine's folders: the clone becomes `.`, the home folder `~`, temporary ones `/tmp/…`."""
+    for place, short in ((str(kernels.root()), "."), (str(Path.home()), "~")):
         text = text.replace(place, short)
-    return text
+    return re.sub(rf"(?:{re.escape(gettempdir())}|/tmp)/[\w.-]+", "/tmp/…", text)
 
 
 def _tables(notebook: dict[str, Any]) -> list[tuple[str, list[tables.Row]]]:

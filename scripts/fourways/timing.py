@@ -94,7 +94,7 @@ def launch_seconds(call: Call, synchronize: Call, batch: int = 100) -> list[floa
 
 def traffic(values: tuple) -> int:
     """Bytes that a kernel must move at least: every array, read or written once."""
-    return sum(value.nbytes for value in values if hasattr(value, "nbytes") and getattr(value, "ndim", 0))
+    return sum(value.nbytes for value in values if getattr(value, "shape", ()))
 
 
 def time_way(ways: Ways, way: str, size: int) -> Row:

@@ -34,6 +34,11 @@ extern "C" __global__ void any_bytes(void *y, short n)
         static_cast<unsigned char *>(y)[i] = 7;
 }
 
+extern "C" __global__ void says(int number)
+{
+    printf("thread %d says %d\n", (int)threadIdx.x, number);
+}
+
 // The order in which the threads come: as loops they come one after another.
 extern "C" __global__ void order(int *counter, int *y)
 {
@@ -45,5 +50,6 @@ extern "C" __global__ void where(int *y)
     const int block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
     const int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
     const int i = block * blockDim.x * blockDim.y * blockDim.z + thread;
-    y[i] = 1000000 * blockIdx.z + 100000 * blockIdx.y + 10000 * blockIdx.x + 100 * threadIdx.z + 10 * threadIdx.y + threadIdx.x;
+    y[i] = 1000000 * blockIdx.z + 100000 * blockIdx.y + 10000 * blockIdx.x +
+           100 * threadIdx.z + 10 * threadIdx.y + threadIdx.x;
 }

@@ -1,0 +1,95 @@
+"""On a GPU: every lesson executed whole, every way right at every awkward size, the timer's clocks honest."""
+
+import numpy as np
+import pytest
+
+from fourways import checking, first_result, lesson, running, timing, toolchain
+
+LESSONS = [found.slug for found in lesson.all_lessons()]
+WAYS = [(found.slug, way) for found in lesson.all_lessons() for way in found.meta["ways"]]
+
+
+@pytest.mark.parametrize("slug", LESSONS)
+def test_lesson_runs_whole(slug: str) -> None:
+    result = running.run(lesson.find(slug))
+    assert result.outcome == "passed", result.error
+    assert not result.skipped, "nothing may be skipped on a GPU machine with all ways installed"
+
+
+@pytest.mark.parametrize("slug, way", WAYS)
+def test_way_is_right_at_every_awkward_size(slug: str, way: str) -> None:
+    assert toolchain.missing(way) is None, toolchain.missing(way)
+    ways = lesson.load(slug)
+    ways.functions = {way: ways.functions[way]}
+    (row,) = [row for row in checking.check(ways).rows if row["way"] == way]
+    assert (row["outcome"], row["sizes"]) == ("right", len(checking.SIZES))
+
+
+def test_more_than_two_to_the_31_elements() -> None:
+    import cupy
+
+    free, _ = cupy.cuda.runtime.memGetInfo()
+    size = 2**31 + 33
+    if free < 3 * 4 * size:
+        pytest.skip(f"needs {3 * 4 * size / 2**30:.0f} GiB of free GPU memory, there are {free / 2**30:.0f}")
+    ways = lesson.load("01")
+    x = cupy.random.default_rng(1).standard_normal(size, dtype=cupy.float32)
+    for way in ("nvrtc", "nvcc", "pycuda", "pybind11"):
+        y = cupy.full_like(x, cupy.nan)
+        ways.functions[way](x, y)
+        assert bool((y == 2 * x).all()), way
+        del y
+    cupy.get_default_memory_pool().free_all_blocks()
+
+
+def test_device_clock_agrees_with_a_kernel_of_known_length() -> None:
+    import cupy
+
+    spin = cupy.RawKernel(
+        'extern "C" __global__ void spin(long long ns) { long long t, s;'
+        ' asm volatile("mov.u64 %0, %globaltimer;" : "=l"(s)); do {'
+        ' asm volatile("mov.u64 %0, %globaltimer;" : "=l"(t)); } while (t - s < ns); }',
+        "spin",
+    )
+    for nanoseconds in (200_000, 1_000_000):
+        median = timing.summary(timing.device_seconds(lambda ns=nanoseconds: spin((1,), (1,), (np.int64(ns),))))[
+            "median"
+        ]
+        assert median == pytest.approx(nanoseconds * 1e-9, rel=0.1)
+
+
+def test_device_clock_leaves_out_the_launch() -> None:
+    import cupy
+
+    empty = cupy.RawKernel('extern "C" __global__ void empty() {}', "empty")
+    device = timing.summary(timing.device_seconds(lambda: empty((1,), (1,), ())))["median"]
+    assert device < 5e-6, "an empty kernel between two events, with the queue already filled"
+
+
+def test_cold_is_slower_than_warm_where_the_data_fits_the_cache() -> None:
+    import cupy
+
+    x = cupy.ones(2**21, cupy.float32)  # 8 MiB
+    y = cupy.empty_like(x)
+    warm = timing.summary(timing.device_seconds(lambda: cupy.multiply(x, 2, out=y)))["median"]
+    cold = timing.summary(timing.device_seconds(lambda: cupy.multiply(x, 2, out=y), cold=True))["median"]
+    assert cold > 1.1 * warm
+
+
+@pytest.mark.parametrize("way", ["nvrtc", "nvcc", "pycuda"])
+def test_first_result_finds_the_cache_the_second_time(way: str) -> None:
+    cold, warm = first_result.first_results(lesson.find("01"), way, cold=1, warm=1)
+    assert cold["stages"]["build"] > warm["stages"]["build"]
+    assert warm["stages"]["context"] > 0.01
+    assert cold["stages"]["load"] > 0 and cold["stages"]["launch"] > 0
+
+
+def test_a_wrong_dtype_is_silently_wrong_in_cupy_and_refused_by_the_binding() -> None:
+    import cupy
+
+    ways = lesson.load("01")
+    x, y = cupy.arange(1, 5, dtype=cupy.float64), cupy.zeros(4, cupy.float32)
+    ways.functions["nvrtc"](x, y)
+    assert not np.array_equal(y.get(), [2, 4, 6, 8])
+    with pytest.raises(TypeError, match="x has dtype float64; wanted float32"):
+        ways.functions["pybind11"](x, y)

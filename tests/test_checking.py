@@ -1,0 +1,89 @@
+"""The check finds every planted mistake, and names the way, the size and the element."""
+
+import numpy as np
+import pytest
+
+from fourways import checking
+from fourways.lesson import Ways, load
+
+
+def make_inputs(size: int) -> tuple:
+    return (np.arange(size, dtype=np.float32),)
+
+
+def ways_of(function) -> Ways:
+    return Ways("doublify", make_inputs, lambda x: 2 * x, {"host": function})
+
+
+def right(x, y):
+    y[...] = 2 * x
+
+
+def unwritten_tail(x, y):
+    y[: len(y) // 32 * 32] = 2 * x[: len(y) // 32 * 32]
+
+
+def gives_nan(x, y):
+    y[...] = 2 * x
+    y[-1:] = np.nan
+
+
+def changes_input(x, y):
+    y[...] = 2 * x
+    x += 1
+
+
+def writes_outside(x, y):
+    y[...] = 2 * x
+    y.base[64 + y.size] = 0
+
+
+def off_by_a_little(x, y):
+    y[...] = 2 * x * (1 + 1e-6)
+
+
+def test_right_passes() -> None:
+    assert checking.check(ways_of(right)).rows[0] == {"way": "host", "sizes": len(checking.SIZES), "outcome": "right"}
+
+
+@pytest.mark.parametrize(
+    "function, message",
+    [
+        (unwritten_tail, r"doublify_host, size 1: element 0 is nan \(never written.*expected 0.0; 1 of 1 wrong"),
+        (gives_nan, "size 1: element 0 is nan"),
+        (changes_input, "size 1: changed its input number 0"),
+        (writes_outside, "wrote outside the output array"),
+        (off_by_a_little, "size 31: element 1 is 2.00000"),
+    ],
+)
+def test_planted_mistakes_are_found(function, message: str) -> None:
+    with pytest.raises(checking.CheckFailure, match=message):
+        checking.check(ways_of(function))
+
+
+def test_tolerance_is_relative() -> None:
+    ways = ways_of(off_by_a_little)
+    ways.rtol = 2e-6
+    assert checking.check(ways).rows[0]["outcome"] == "right"
+
+
+def test_nan_in_the_reference_does_not_pass() -> None:
+    nan = np.full(4, np.nan, np.float32)
+    assert "4 of 4 wrong" in (checking.compare(nan, nan) or "")
+
+
+@pytest.mark.parametrize("dtype, poison", [("f4", np.nan), ("i4", -(2**31)), ("u1", 255), ("c8", np.nan)])
+def test_poison(dtype: str, poison: float) -> None:
+    np.testing.assert_equal(checking.poison(dtype), np.dtype(dtype).type(poison))
+
+
+def test_nothing_to_check_is_no_success() -> None:
+    ways = ways_of(right)
+    ways.missing = {"host": "no compiler"}
+    with pytest.raises(checking.CheckFailure, match="nothing was checked"):
+        checking.check(ways)
+
+
+def test_the_lesson_s_host_way_is_right() -> None:
+    ways = load("01")
+    assert {row["way"]: row["outcome"] for row in checking.check(ways).rows}["host"] == "right"

@@ -1,0 +1,74 @@
+"""The command as a user meets it: help that teaches, clear errors, exit codes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fourways import lesson, toolchain
+
+NO_GPU = pytest.mark.skipif(toolchain.missing("gpu") is None, reason="this machine has a GPU")
+
+
+def fourways(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "fourways", *arguments], capture_output=True, text=True, env=lesson.process_environment()
+    )
+
+
+COMMANDS = ("list", "doctor", "run", "check", "time", "book", "install-pycuda", "wheelhouse")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help(command: str) -> None:
+    done = fourways(command, "--help")
+    assert done.returncode == 0
+    assert len(done.stdout.split()) > 20, "help that teaches"
+
+
+def test_help_names_every_command() -> None:
+    done = fourways("--help")
+    assert done.returncode == 0
+    assert all(f" {command} " in done.stdout for command in COMMANDS)
+
+
+def test_list() -> None:
+    done = fourways("list")
+    assert done.returncode == 0
+    assert all(found.number in done.stdout and found.meta["kernel"] in done.stdout for found in lesson.all_lessons())
+
+
+@pytest.mark.parametrize(
+    "arguments, code, words",
+    [
+        (("check", "99"), 2, "no lesson '99'; there are: 00_two_workflows, 01_doublify"),
+        (("check", "1", "--way", "opencl"), 2, "choose from"),
+        (("time", "1", "--size", "0"), 2, "--size"),
+        (("run", "--timeout", "soon"), 2, "--timeout"),
+        (("nothing",), 2, "No such command"),
+        pytest.param(("check", "1", "-w", "nvrtc"), 1, "nvrtc: no NVIDIA driver", marks=NO_GPU),
+    ],
+)
+def test_mistakes_get_one_clear_message(arguments: tuple[str, ...], code: int, words: str) -> None:
+    done = fourways(*arguments)
+    assert done.returncode == code
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_check_and_time_on_the_cpu() -> None:
+    done = fourways("check", "1", "-w", "host")
+    assert done.returncode == 0 and "right" in done.stdout
+    done = fourways("time", "1", "-w", "host", "--size", "1000")
+    assert done.returncode == 0 and "1,000" in done.stdout and "MB/s" in done.stdout.replace("GB/s", "MB/s")
+
+
+def test_outside_a_clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
+    environment = lesson.os.environ | {"PYTHONPATH": str(Path(lesson.__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-m", "fourways", "list"], capture_output=True, text=True, env=environment, cwd=tmp_path
+    )
+    assert done.returncode == 1
+    assert "no clone of Four Ways found" in done.stderr and "Traceback" not in done.stderr

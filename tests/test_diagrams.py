@@ -1,0 +1,86 @@
+"""The drawn figures: committed as drawn, readable, and nothing overlaps."""
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from browser import Browser, browser  # noqa: F401 (a fixture)
+
+from fourways import diagrams, figures
+
+FILES = diagrams.draw()
+SVG = "{http://www.w3.org/2000/svg}"
+
+OVERLAPS = """
+const box = element => element.getBoundingClientRect();
+const inside = (a, b) => a.left >= b.left && a.right <= b.right && a.top >= b.top && a.bottom <= b.bottom;
+const apart = (a, b) => a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
+const texts = [...document.querySelectorAll('text')], found = [];
+const frames = [...document.querySelectorAll('rect')];
+texts.forEach((text, index) => {
+  const here = box(text);
+  if (!inside(here, box(document.documentElement))) found.push(text.textContent + ' leaves the figure');
+  texts.slice(index + 1).filter(other => !apart(here, box(other)))
+    .forEach(other => found.push(text.textContent + ' overlaps ' + other.textContent));
+  frames.filter(frame => !apart(here, box(frame)) && !inside(here, box(frame)))
+    .forEach(frame => found.push(text.textContent + ' crosses an edge'));
+});
+return found;
+"""
+
+
+def test_the_committed_figures_are_the_ones_that_the_script_draws(root: Path) -> None:
+    folder = root / "book" / "figures"
+    assert {path.name: path.read_text() for path in folder.glob("*.svg")} == FILES
+
+
+def test_the_script_writes_them(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "cpp" / "kernels").mkdir(parents=True)
+    monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
+    diagrams.main()
+    assert {path.name: path.read_text() for path in (tmp_path / "book" / "figures").iterdir()} == FILES
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_figure_has_title_description_and_real_text(name: str) -> None:
+    picture = ElementTree.fromstring(FILES[name])
+    assert picture.get("role") == "img"
+    assert picture.get("aria-labelledby") == "title description"
+    assert picture.findtext(f"{SVG}title") and len(picture.findtext(f"{SVG}desc") or "") > 50
+    assert picture.get("font-family", "").endswith("sans-serif")
+    assert min(float(text.get("font-size", 0)) for text in picture.iter(f"{SVG}text")) >= 12
+
+
+def test_light_and_dark_say_the_same() -> None:
+    def words(name: str) -> list[str]:
+        return re.findall(r">([^<]+)</text>", FILES[name])
+
+    for figure in diagrams.FIGURES:
+        assert words(f"{figure}_light.svg") == words(f"{figure}_dark.svg") != []
+        assert FILES[f"{figure}_light.svg"] != FILES[f"{figure}_dark.svg"]
+
+
+def test_the_four_ways_have_the_colours_of_the_plots() -> None:
+    for way in ("nvrtc", "nvcc", "pycuda", "pybind11"):
+        assert f'stroke="{figures.COLOURS[way]}"' in FILES["from_source_to_gpu_light.svg"]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_no_text_overlaps_or_leaves_its_box(browser: Browser, root: Path, name: str) -> None:  # noqa: F811
+    assert browser.open(root / "book" / "figures" / name) == []
+    assert browser.run(OVERLAPS) == []
+
+
+def test_an_overlap_would_be_seen(browser: Browser, tmp_path: Path) -> None:  # noqa: F811
+    canvas = diagrams.Canvas("light")
+    canvas.box(100, 2, 60, "far too long for its box", "note")
+    canvas.text(130, 25, "on top of it")
+    canvas.text(370, 80, "over the edge")
+    picture = tmp_path / "bad.svg"
+    picture.write_text(canvas.svg(100, "title", "description"))
+    browser.open(picture)
+    found = "\n".join(browser.run(OVERLAPS))
+    assert "far too long for its box crosses an edge" in found
+    assert "far too long for its box overlaps on top of it" in found
+    assert "over the edge leaves the figure" in found

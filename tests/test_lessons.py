@@ -1,0 +1,151 @@
+"""Every lesson has the agreed shape, and what is recorded of it fits what it says today."""
+
+import json
+import re
+
+import pytest
+
+from fourways import kernels, lesson
+
+LESSONS = lesson.all_lessons()
+PARTS = (
+    "The kernel",
+    "The ways",
+    "Check",
+    "Time",
+    "Look inside",
+    "Just in time or ahead of time?",
+    "Exercises",
+    "Sources",
+)
+
+
+@pytest.fixture(params=LESSONS, ids=lambda found: found.slug)
+def found(request: pytest.FixtureRequest) -> lesson.Lesson:
+    return request.param
+
+
+def prose(found: lesson.Lesson) -> str:
+    return "\n\n".join(cell.source for cell in found.notebook.cells if cell.cell_type == "markdown")
+
+
+def test_there_are_lessons() -> None:
+    assert [found.number for found in LESSONS] == [f"{number:02}" for number in range(len(LESSONS))]
+    assert len(LESSONS) >= 2
+
+
+def test_front_matter(found: lesson.Lesson) -> None:
+    meta = found.meta
+    assert meta["kernel"] in kernels.names()
+    assert set(meta["ways"]) | set(meta["without"]) == set(lesson.WAYS), "every way is there, or under `without`"
+    assert not set(meta["ways"]) & set(meta["without"])
+    assert all(reason for reason in meta["without"].values()), "a way that is missing has a reason"
+    assert 20 <= meta["minutes"] <= 40
+
+
+def test_every_way_defines_its_one_function(found: lesson.Lesson) -> None:
+    for way in lesson.WAYS:
+        cells = found.cells(f"way-{way}")
+        assert len(cells) == (way in found.meta["ways"]), way
+        for source in cells:
+            functions = re.findall(rf"^def (\w+_(?:{'|'.join(lesson.WAYS)}))\((.*)\):", source, re.MULTILINE)
+            assert [name for name, _ in functions] == [f"{found.meta['kernel']}_{way}"]
+    signatures = {
+        signature
+        for way in found.meta["ways"]
+        for source in found.cells(f"way-{way}")
+        for signature in re.findall(rf"^def {found.meta['kernel']}_{way}\((.*)\):", source, re.MULTILINE)
+    }
+    assert len(signatures) == 1, "all ways have the same signature"
+
+
+def test_parts_in_order(found: lesson.Lesson) -> None:
+    headings = re.findall(r"^## (.+)$", prose(found), re.MULTILINE)
+    places = [next((i for i, text in enumerate(headings) if text.startswith(part)), None) for part in PARTS]
+    assert None not in places, dict(zip(PARTS, places, strict=True))
+    assert places == sorted(places, key=lambda place: place or 0)
+
+
+def test_goals_in_three_lines(found: lesson.Lesson) -> None:
+    for start in ("- **You will** ", "- **You will learn** ", "- **You need** "):
+        assert len(re.findall(rf"^{re.escape(start)}", prose(found), re.MULTILINE)) == 1, start
+
+
+def test_the_kernel_shown_is_the_file(found: lesson.Lesson) -> None:
+    shown = re.search(r"^## The kernel$.*?```cuda\n(.*?)```", prose(found), re.DOTALL | re.MULTILINE)
+    assert shown and shown[1] == kernels.source(found.meta["kernel"])
+
+
+def test_two_exercises_each_with_a_solution(found: lesson.Lesson) -> None:
+    assert len(found.cells("exercise")) >= 2
+    assert len(found.cells("exercise")) == len(found.cells("solution"))
+
+
+def test_short_paragraphs(found: lesson.Lesson) -> None:
+    text = re.sub(r"```.*?```", "", prose(found), flags=re.DOTALL)
+    long = [part for part in text.split("\n\n") if len(part.splitlines()) > 5 and part[0] not in "-|:"]
+    assert not long, "a paragraph is at most five lines"
+
+
+def test_recorded_outputs_fit_the_sources(found: lesson.Lesson) -> None:
+    """Fails when a code cell, the kernel or the binding changed after the recording: `make record` on a GPU."""
+    recorded = kernels.root() / "book" / "recorded" / f"{found.slug}.ipynb"
+    assert recorded.exists(), "never recorded: `make record` on a GPU machine"
+    stamp = json.loads(recorded.read_text())["metadata"]["fourways"]["stamp"]
+    assert stamp["sources"] == lesson.fingerprint(found.path), "changed since the recording: `make record` on a GPU"
+    results = list((kernels.root() / "book" / "results").glob(f"*/{found.slug}.json"))
+    assert any(json.loads(path.read_text())["stamp"] == stamp for path in results), "recording and results differ"
+
+
+@pytest.mark.parametrize("part", ["cells", "kernel", "binding"])
+def test_fingerprint_sees_every_change(part: str, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import shutil
+
+    for name in ("cpp", "lessons"):
+        shutil.copytree(kernels.root() / name, tmp_path / name, ignore=shutil.ignore_patterns(".*"))
+    monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
+    path = tmp_path / "lessons" / LESSONS[1].path.name
+    before = lesson.fingerprint(path)
+    changed = {
+        "cells": path,
+        "kernel": tmp_path / "cpp" / "kernels" / "doublify.cuh",
+        "binding": tmp_path / "cpp" / "aot" / "device_array.hpp",
+    }[part]
+    text = changed.read_text()
+    changed.write_text(text.replace("x.size + 255", "x.size + 256") if part == "cells" else text + "\n")
+    after = lesson.fingerprint(path)
+    assert {name for name in before if before[name] != after[name]} == {part}
+    path.write_text(path.read_text().replace("A first look", "A look"))  # prose is free
+    assert lesson.fingerprint(path) == after
+
+
+def test_recorded_runs_name_no_place_of_the_machine() -> None:
+    files = [path for path in (kernels.root() / "book").glob("re*/**/*") if path.suffix in (".ipynb", ".json")]
+    assert files
+    for path in files:
+        found_places = re.findall(r"(?<![\w.~…])/(?:home|root|work|opt|usr|var)/\S{0,40}", path.read_text())
+        assert not found_places, path.name
+
+
+def test_recorded_runs_hold_no_error_and_no_skipped_cell() -> None:
+    for path in (kernels.root() / "book" / "recorded").glob("*.ipynb"):
+        text = path.read_text()
+        assert '"output_type": "error"' not in text and "Skipped: " not in text, path.name
+
+
+def test_find_takes_number_word_slug_and_path() -> None:
+    for name in ("1", "01", "doublify", "01_doublify", "lessons/01_doublify.md"):
+        assert lesson.find(name).slug == "01_doublify"
+    with pytest.raises(lesson.LessonError, match="there are: 00_two_workflows"):
+        lesson.find("99")
+
+
+def test_collect_says_what_is_missing() -> None:
+    def doublify_host(x, y): ...
+
+    with pytest.raises(lesson.LessonError, match="no make_inputs"):
+        lesson.collect({"doublify_host": doublify_host})
+    with pytest.raises(lesson.LessonError, match="found none"):
+        lesson.collect({})
+    with pytest.raises(lesson.LessonError, match="of one kernel"):
+        lesson.collect({"doublify_host": doublify_host, "saxpy_nvcc": doublify_host})

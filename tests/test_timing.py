@@ -1,0 +1,98 @@
+"""The timer: what it reports, and that it refuses to time a wrong answer. Device clocks are tested in tests/gpu."""
+
+import time
+
+import numpy as np
+import pytest
+
+from fourways import checking, first_result, lesson, tables, timing
+
+
+def ways_of(function) -> lesson.Ways:
+    return lesson.Ways(
+        "doublify", lambda size: (np.ones(size, np.float32),), lambda x: 2 * x, {"host": function}, {"nvrtc": "no GPU"}
+    )
+
+
+def test_host_clock_measures_seconds() -> None:
+    samples = timing.host_seconds(lambda: time.sleep(0.02))
+    assert len(samples) >= 5
+    assert 0.02 <= timing.summary(samples)["median"] < 0.04
+
+
+def test_row_holds_bytes_and_rate() -> None:
+    (row,) = timing.compare(ways_of(lambda x, y: np.multiply(x, 2, out=y)), size=1000).rows
+    assert (row["way"], row["size"], row["clock"], row["bytes"]) == ("host", 1000, "host", 8000)
+    assert row["bytes_per_second"] == pytest.approx(8000 / row["seconds"]["median"])
+    assert row["seconds"]["p10"] <= row["seconds"]["median"] <= row["seconds"]["p90"]
+
+
+def test_a_wrong_answer_is_not_timed() -> None:
+    with pytest.raises(checking.CheckFailure, match="a wrong answer is not timed"):
+        timing.compare(ways_of(lambda x, y: np.multiply(x, 3, out=y)), size=10)
+
+
+def test_first_result_in_a_fresh_process_cold_then_warm() -> None:
+    cold, warm = first_result.first_results(lesson.find("01"), "host", cold=1, warm=1)
+    assert (cold["state"], warm["state"]) == ("cold", "warm")
+    assert list(cold["stages"]) == list(first_result.STAGES)
+    assert cold["stages"]["build"] > warm["stages"]["build"] > 0, "the second process finds the first one's build"
+    assert cold["stages"]["import"] > 0.05, "NumPy and CuPy are imported"
+    assert cold["seconds"]["median"] == pytest.approx(sum(cold["stages"].values()))
+
+
+def test_first_result_checks_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = lesson.find("01")
+    cells = type(found).cells
+    monkeypatch.setattr(type(found), "cells", lambda self, tag: [s.replace("2 * x", "3 * x") for s in cells(self, tag)])
+    with pytest.raises(first_result.FirstResultError, match="host: 15 elements are wrong"):  # 0 stays 0
+        first_result.run(found, "host", {}, size=15)
+
+
+def test_binding_builds_from_a_copy_and_rebuilds_an_edit(tmp_path, root) -> None:
+    """What lesson 00 does on its workbench: copy, build, edit, build again."""
+    import shutil
+
+    shutil.copytree(root / "cpp", tmp_path / "cpp")
+    shutil.copy(root / "pyproject.toml", tmp_path)
+    build = tmp_path / "build"
+    cold, variables = first_result.build_binding("doublify", build, tmp_path / "cpp")
+    (module,) = build.glob("fourways_aot*.so")
+    before = module.read_bytes()
+    kernel = tmp_path / "cpp" / "kernels" / "doublify.cuh"
+    kernel.write_text(kernel.read_text().replace("#define FACTOR 2", "#define FACTOR 3"))
+    again, _ = first_result.build_binding("doublify", build, tmp_path / "cpp")
+    assert module.read_bytes() != before
+    assert 0 < again < cold, "the second build need not configure"
+    assert variables["PYTHONPATH"].startswith(str(build))
+    with pytest.raises(first_result.FirstResultError, match="error"):
+        kernel.write_text("this is no C++")
+        first_result.build_binding("doublify", build, tmp_path / "cpp")
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [
+        (2.5, "2.50 s"),
+        (0.26e-3, "260 µs"),
+        (12.3456, "12.3 s"),
+        (4.4e-6, "4.40 µs"),
+        (3e-9, "3.00 ns"),
+        (0, "0"),
+        (None, ""),
+    ],
+)
+def test_seconds(value: float | None, text: str) -> None:
+    assert tables.seconds(value) == text
+
+
+def test_rate() -> None:
+    assert [tables.rate(value) for value in (2.06e12, 13.6e9, 5e6, None)] == ["2.06 TB/s", "13.6 GB/s", "5.00 MB/s", ""]
+
+
+def test_table_escapes_html_and_carries_its_rows() -> None:
+    table = tables.Table("t", [{"a": "<b>"}], [("x<y", lambda row: row["a"])], note="a & b")
+    bundle = table._repr_mimebundle_()
+    assert "&lt;b&gt;" in bundle["text/html"] and "x&lt;y" in bundle["text/html"] and "a &amp; b" in bundle["text/html"]
+    assert bundle[tables.MIME] == {"table": "t", "rows": [{"a": "<b>"}]}
+    assert str(table) == "x<y\n---\n<b>\na & b"

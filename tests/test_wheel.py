@@ -1,0 +1,42 @@
+"""A wheel built from the clone installs into an empty environment, and both packages import there."""
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+
+def run(*command: str, **options) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, **options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_wheel_installs_into_an_empty_environment_and_imports(tmp_path: Path, root: Path) -> None:
+    uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    if uv is None:
+        pytest.skip("uv is not here (`make setup` brings it)")
+    # Only what git would hand a newcomer, and no CUDA on PATH: the compiler is the wheels' own.
+    source = tmp_path / "source"
+    files = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=root).split("\0")
+    for name in filter(None, files):
+        if (root / name).is_file():
+            (source / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(root / name, source / name)
+    bare = {key: value for key, value in os.environ.items() if "CUDA" not in key and key not in ("NVCC", "PYTHONPATH")}
+    bare["PATH"] = "/usr/bin:/bin"
+    run(uv, "build", "--wheel", "--python", sys.executable, "--out-dir", str(tmp_path), str(source), env=bare)
+    (wheel,) = tmp_path.glob("fourways-*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "fourways/cli.py" in names and any(name.startswith("fourways_aot.") for name in names)
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+    empty = tmp_path / "empty"
+    run(uv, "venv", "--quiet", "--python", sys.executable, str(empty))
+    run(uv, "pip", "install", "--quiet", "--python", str(empty / "bin" / "python"), str(wheel), env=bare)
+    code = "import fourways.cli, fourways_aot; print(fourways_aot.__file__)"
+    place = run(str(empty / "bin" / "python"), "-c", code, env=bare, cwd=tmp_path)
+    assert place.startswith(str(empty))
