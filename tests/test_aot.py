@@ -7,6 +7,7 @@ import subprocess
 import sys
 import sysconfig
 import threading
+import time
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -256,20 +257,15 @@ def test_a_cuda_error_becomes_an_exception_and_leaves_nothing_behind(fake: FakeC
 
 def test_the_gil_is_free_during_the_launch(fake: FakeCuda) -> None:
     x, y = arrays()
-    fake.set(microseconds=500_000)
-    about_to_call = threading.Event()
-
-    def call() -> None:
-        about_to_call.set()
-        fake.doublify(exported(x), exported(y))
-
-    thread = threading.Thread(target=call)
+    fake.set(microseconds=600_000)
+    thread = threading.Thread(target=fake.doublify, args=(exported(x), exported(y)))
+    ticks = [time.perf_counter()]
     thread.start()
-    about_to_call.wait()
-    while thread.is_alive() and not fake.log():
-        pass
-    assert thread.is_alive(), "this thread ran only after the launch had returned"
-    thread.join()
+    while thread.is_alive():
+        time.sleep(0.01)
+        ticks.append(time.perf_counter())
+    assert ticks[-1] - ticks[0] > 0.5, "the launch took its time"
+    assert max(np.diff(ticks)) < 0.4, "this thread stood still meanwhile"
 
 
 # --- streams ---------------------------------------------------------------------------------------------------------

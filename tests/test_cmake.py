@@ -166,12 +166,13 @@ def test_architectures(
 def test_kernels(root: Path, tmp_path: Path) -> None:
     every = sorted(path.stem for path in (root / "cpp" / "aot").glob("*.cu"))
     bindings = ",".join(f"bind_{name}(m)" for name in every)
-    arguments = {"root": root, "folder": tmp_path}
     for definitions in ([], ["-DFOURWAYS_KERNELS=all"], ["-DFOURWAYS_KERNELS="]):
-        assert f"FOURWAYS_BINDINGS={bindings}\n" in choose("kernels", "FOURWAYS_BINDINGS", *definitions, **arguments)
-    one = choose("kernels", "FOURWAYS_SOURCES", "-DFOURWAYS_KERNELS=doublify;doublify", **arguments)
+        assert f"FOURWAYS_BINDINGS={bindings}\n" in choose(
+            "kernels", "FOURWAYS_BINDINGS", *definitions, root=root, folder=tmp_path
+        )
+    one = choose("kernels", "FOURWAYS_SOURCES", "-DFOURWAYS_KERNELS=doublify;doublify", root=root, folder=tmp_path)
     assert "FOURWAYS_SOURCES=aot/doublify.cu\n" in one
-    wrong = words(choose("kernels", "FOURWAYS_SOURCES", "-DFOURWAYS_KERNELS=doubly", **arguments))
+    wrong = words(choose("kernels", "FOURWAYS_SOURCES", "-DFOURWAYS_KERNELS=doubly", root=root, folder=tmp_path))
     assert (
         f"FOURWAYS_KERNELS names doubly, but there is no cpp/aot/doubly.cu. Take one or more of: {', '.join(every)}"
         in wrong

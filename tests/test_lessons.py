@@ -149,3 +149,14 @@ def test_collect_says_what_is_missing() -> None:
         lesson.collect({})
     with pytest.raises(lesson.LessonError, match="of one kernel"):
         lesson.collect({"doublify_host": doublify_host, "saxpy_nvcc": doublify_host})
+
+
+def test_code_fits_the_page(found: lesson.Lesson) -> None:
+    cells = [cell.source for cell in found.notebook.cells if cell.cell_type == "code"]
+    long = [
+        line
+        for source in [*cells, kernels.source(found.meta["kernel"])]
+        for line in source.splitlines()
+        if len(line) > 95
+    ]
+    assert not long, "longer lines scroll sideways in the book"

@@ -13,7 +13,8 @@ inline const char *remedy(cudaError_t error)
     switch (error) {
     case cudaErrorInsufficientDriver:
     case cudaErrorNoDevice:
-        return " (it needs an NVIDIA GPU and a driver as new as this build's CUDA; `fourways doctor` says what is missing)";
+        return " (it needs an NVIDIA GPU and a driver as new as this build's CUDA; "
+               "`fourways doctor` says what is missing)";
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorUnsupportedPtxVersion:
         return " (fourways_aot.built_for names the architectures of this build; build it again on this machine)";

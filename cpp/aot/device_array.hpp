@@ -64,8 +64,8 @@ class Call {
     template <class A, class B> void same_shape(const DeviceArray<A> &a, const DeviceArray<B> &b) const
     {
         if (!a.shape.equal(b.shape))
-            throw b.argument.value_error("has shape " + text(b.shape) + "; wanted " + text(a.shape) + ", the shape of " +
-                                         a.argument.name);
+            throw b.argument.value_error("has shape " + text(b.shape) + "; wanted " + text(a.shape) +
+                                         ", the shape of " + a.argument.name);
     }
 
     // For kernels whose pointers are __restrict__: not even the same array twice.

@@ -1,7 +1,7 @@
 // The extension module fourways_aot: the kernels of cpp/kernels, compiled ahead of time.
 
 #ifndef FOURWAYS_BINDINGS
-#error "CMake writes what goes into this module. Build it with: cd cpp && cmake --preset release && cmake --build --preset release"
+#error "CMake says what goes in here. Build with: cd cpp && cmake --preset release && cmake --build --preset release"
 #endif
 
 #include "device_array.hpp"
@@ -13,7 +13,7 @@ using namespace py::literals;
 
 static constexpr const char *module_doc = R"(The Four Ways kernels, compiled ahead of time by nvcc and bound with pybind11.
 
-built_for     the code inside: "sm_90" is machine code for one architecture, "compute_75" is PTX for this and newer ones
+built_for     the code inside: "sm_90" is machine code of one architecture, "compute_75" PTX for that and newer ones
 cuda_version  the CUDA release that compiled it, as "13.0"
 )";
 
@@ -35,6 +35,7 @@ inline void bind_doublify(py::module_ &m)
         R"(doublify(x, y, stream=None) -> None
 
 y = 2 * x, element by element, on the GPU. Returns as soon as the kernel is queued.
+A build with -DCMAKE_CUDA_FLAGS=-DFACTOR=3 multiplies by 3 instead.
 
 x       float32, any shape, C-contiguous
 y       float32, the shape of x, C-contiguous, writable, no memory shared with x

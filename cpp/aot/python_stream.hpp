@@ -121,8 +121,9 @@ inline cudaStream_t named_stream(py::handle stream, const Argument &argument)
         if (const auto value = attribute(pointer, "value")) // ctypes.c_void_p, which says None for 0
             pointer = value.is_none() ? py::int_(0) : value;
     if (!pointer || !PyLong_Check(pointer.ptr()))
-        throw argument.type_error("is a " + type_name(stream) + "; wanted None, a stream's pointer as int, or a stream of "
-                                  "CuPy, PyCUDA, PyTorch, Numba or cuda.core");
+        throw argument.type_error("is a " + type_name(stream) +
+                                  "; wanted None, a stream's pointer as int, or a stream of CuPy, PyCUDA, PyTorch, "
+                                  "Numba or cuda.core");
     const size_t address = PyLong_AsSize_t(pointer.ptr());
     if (PyErr_Occurred()) {
         PyErr_Clear();

@@ -7,7 +7,8 @@
 #define FACTOR 2
 #endif
 
-extern "C" __global__ void doublify(const float *__restrict__ x, float *__restrict__ y, long long n)
+extern "C" __global__ void doublify(const float *__restrict__ x, float *__restrict__ y,
+                                    long long n)
 {
     const long long stride = (long long)gridDim.x * blockDim.x;
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride)

@@ -7,11 +7,12 @@ import time
 from collections.abc import Callable, Iterator
 from types import ModuleType
 
+import cupy
 import numpy as np
 import pytest
 
-cupy = pytest.importorskip("cupy")
-fourways_aot = pytest.importorskip("fourways_aot")
+import fourways_aot
+
 doublify = fourways_aot.doublify
 
 SIZES = [0, 1, 31, 32, 33, 255, 256, 257, 1009, 257 * 256, 1_000_003]
@@ -32,7 +33,7 @@ def delay(seconds: float) -> None:
     cupy.RawKernel(DELAY, "delay")((1,), (1,), (np.int64(seconds * 1e9),))
 
 
-def poisoned(shape: int | tuple[int, ...]) -> "cupy.ndarray":
+def poisoned(shape: int | tuple[int, ...]) -> cupy.ndarray:
     return cupy.full(shape, cupy.nan, cupy.float32)
 
 
@@ -43,7 +44,7 @@ def random(shape: int | tuple[int, ...]) -> np.ndarray:
 class Interface:
     """A CuPy array of which only __cuda_array_interface__ is to be seen, for one stream."""
 
-    def __init__(self, array: "cupy.ndarray", stream: int | None = None, read_only: bool = False) -> None:
+    def __init__(self, array: cupy.ndarray, stream: int | None = None, read_only: bool = False) -> None:
         described = dict(array.__cuda_array_interface__)
         pointer = described["data"][0]
         self.__cuda_array_interface__ = described | {"data": (pointer, read_only), "stream": stream}
@@ -52,7 +53,7 @@ class Interface:
 class Dlpack:
     """A CuPy array of which only DLPack is to be seen."""
 
-    def __init__(self, array: "cupy.ndarray") -> None:
+    def __init__(self, array: cupy.ndarray) -> None:
         self.__dlpack__, self.__dlpack_device__ = array.__dlpack__, array.__dlpack_device__
 
 
@@ -203,18 +204,18 @@ def test_pycuda(pycuda: ModuleType, size: int) -> None:
 # --- streams ---------------------------------------------------------------------------------------------------------
 
 
-def late_threes(x: "cupy.ndarray") -> None:
+def late_threes(x: cupy.ndarray) -> None:
     """x becomes 3 on the current stream, but not before the caller has gone on."""
     delay(0.2)
     x.fill(3)
 
 
-def streams() -> tuple["cupy.cuda.Stream", "cupy.cuda.Stream"]:
+def streams() -> tuple[cupy.cuda.Stream, cupy.cuda.Stream]:
     """Two that do not wait for the default stream, nor it for them."""
     return cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream(non_blocking=True)
 
 
-def zeros_and_poison() -> tuple["cupy.ndarray", "cupy.ndarray"]:
+def zeros_and_poison() -> tuple[cupy.ndarray, cupy.ndarray]:
     delay(0)  # compiled now
     x, y = cupy.zeros(1009, cupy.float32), poisoned(1009)
     cupy.cuda.Device().synchronize()

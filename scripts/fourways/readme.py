@@ -1,0 +1,66 @@
+"""The parts of the README that are made, not typed: the table of lessons, and the figure from the recorded run.
+
+`python -m fourways.readme` (`make readme`) writes them anew, after a lesson was added or recorded.
+"""
+
+import json
+import re
+from io import StringIO
+from pathlib import Path
+
+from fourways import figures, kernels, lesson, running
+
+FIGURE = Path("book", "figures", "first_result.svg")
+_MARKED = re.compile(r"(<!-- lessons:.*?-->\n).*?(<!-- /lessons -->)", re.DOTALL)
+
+
+def lesson_table() -> str:
+    """The lessons as a Markdown table: number and title with a link, kernel, minutes."""
+    rows = [
+        f"| [{found.number} · {found.title}](lessons/{found.path.name}) "
+        f"| `{found.meta['kernel']}` | {found.meta['minutes']} |"
+        for found in lesson.all_lessons()
+    ]
+    return "\n".join(["| lesson | kernel | minutes |", "|---|---|---|", *rows, ""])
+
+
+def readme(text: str) -> str:
+    """`text` of a README with today's table between its markers. Raises ValueError where the markers are gone."""
+    if not _MARKED.search(text):
+        raise ValueError("README.md has no `<!-- lessons: ... -->` and `<!-- /lessons -->` around its table")
+    return _MARKED.sub(lambda match: match[1] + lesson_table() + match[2], text)
+
+
+def first_result_bars() -> tuple[dict[str, dict[str, float]], str]:
+    """The stages of lesson 01's first results in the newest recording, `{"nvrtc, cold": {stage: seconds}}`; its device.
+
+    Raises FileNotFoundError where lesson 01 has not been recorded.
+    """
+    recorded = [json.loads(path.read_text()) for path in (kernels.root() / "book" / "results").glob("*/01_*.json")]
+    if not recorded:
+        raise FileNotFoundError("lesson 01 has not been recorded: `make record` on a GPU machine")
+    newest = max(recorded, key=lambda content: content["stamp"]["date"])
+    rows = [row for row in newest["tables"]["first_result"] if row["way"] != "host"]
+    return {f"{row['way']}, {row['state']}": row["stages"] for row in rows}, newest["stamp"]["device"]
+
+
+def first_result_figure() -> str:
+    """The README's figure, as SVG text."""
+    bars, device = first_result_bars()
+    figure = figures.stacked_bars(
+        bars, "seconds from process start (host clock)", f"The first result of a small kernel, {device}"
+    )
+    drawn = StringIO()
+    figure.savefig(drawn, format="svg", facecolor="white", metadata={"Date": None, "Creator": None})
+    return drawn.getvalue()
+
+
+def main() -> None:
+    """Write the table into README.md, and the figure."""
+    path = kernels.root() / "README.md"
+    running.write_text(kernels.root() / FIGURE, first_result_figure())
+    running.write_text(path, readme(path.read_text(encoding="utf-8")))
+
+
+if __name__ == "__main__":
+    main()
