@@ -252,7 +252,6 @@ def test_the_presets(clone: Path) -> None:
 
 
 @need_nvcc
-@pytest.mark.slow
 def test_all_architectures_are_in_and_the_module_runs_from_where_it_lies(clone: Path) -> None:
     module = build(clone, "all-architectures")
     elf, ptx = inside(module, "--list-elf"), inside(module, "--list-ptx")
@@ -265,7 +264,6 @@ def test_all_architectures_are_in_and_the_module_runs_from_where_it_lies(clone: 
 
 
 @need_nvcc
-@pytest.mark.slow
 def test_lineinfo_keeps_source_lines_and_a_macro_reaches_the_kernel(clone: Path) -> None:
     one = ("-DCMAKE_CUDA_ARCHITECTURES=90-real", "-DFOURWAYS_KERNELS=doublify")
     assert ".debug_line" in inside(build(clone, "lineinfo", *one), "-elf")
