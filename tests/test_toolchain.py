@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 import layouts
@@ -31,6 +32,9 @@ class Machine:
             monkeypatch.delenv(name, raising=False)
         monkeypatch.setenv("PATH", f"{home / 'bin'}:/usr/bin:/bin")
         monkeypatch.setattr(sys, "path", [str(home / "site-packages")])
+        monkeypatch.setattr(sys, "meta_path", [PathFinder])  # not what an editable install adds
+        for name in ("cupy", "pycuda", "fourways_aot"):
+            monkeypatch.delitem(sys.modules, name, raising=False)  # an earlier test may have imported it
         monkeypatch.setattr(toolchain, "SYSTEM_ROOT", self.folders["system"])
         monkeypatch.setattr(devices, "DRIVER_LIBRARY", str(home / "no-driver.so"))
 

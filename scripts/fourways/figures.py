@@ -10,6 +10,20 @@ STAGE_COLOURS = ("#999999", "#56B4E9", "#0072B2", "#F0E442", "#D55E00", "#CC79A7
 """Colours for the stages of one run, in order."""
 
 
+_TIGHT = {"handlelength": 1.0, "handletextpad": 0.4, "columnspacing": 1.0}  # legends in one line
+
+
+def _axes(rows: Sequence[int]) -> Any:
+    """Panels above each other, each with room for so many bars; not shown until a cell returns their figure."""
+    import matplotlib.pyplot as plt
+
+    style()
+    size = (7.2, 0.6 + sum(0.9 + 0.36 * count for count in rows))
+    figure, axes = plt.subplots(len(rows), figsize=size, layout="constrained", height_ratios=rows, squeeze=False)
+    plt.close(figure)
+    return axes[:, 0]
+
+
 def style() -> None:
     """Set the style of all plots: SVG in notebooks (the same bytes for the same data), no box, light grid."""
     import matplotlib as mpl
@@ -33,37 +47,35 @@ def style() -> None:
     )
 
 
-def _axes(rows: int) -> Any:
-    import matplotlib.pyplot as plt
+def stacked_bars(panels: Mapping[str, Mapping[str, Mapping[str, float]]], xlabel: str, title: str) -> Any:
+    """Horizontal bars made of stages, one panel above the other: `panels[panel][bar][stage]` in seconds.
 
-    style()
-    figure, axes = plt.subplots(figsize=(7.2, 1.1 + 0.42 * rows), layout="constrained")
-    plt.close(figure)  # a notebook shows the figure that a cell returns; an open one it would show again
-    return axes
-
-
-def stacked_bars(bars: Mapping[str, Mapping[str, float]], xlabel: str, title: str) -> Any:
-    """Horizontal bars made of stages: `bars[label][stage]` in seconds. Every bar has the same stages, in order."""
-    axes = _axes(len(bars) + 1)
-    labels = list(bars)
-    stages = list(dict.fromkeys(stage for stage_seconds in bars.values() for stage in stage_seconds))
-    left = [0.0] * len(labels)
-    for stage, colour in zip(stages, STAGE_COLOURS, strict=False):
-        widths = [bars[label].get(stage, 0.0) for label in labels]
-        axes.barh(labels, widths, left=left, color=colour, label=stage, edgecolor="white", linewidth=0.5)
-        left = [start + width for start, width in zip(left, widths, strict=True)]
-    for label, total in zip(labels, left, strict=True):
-        axes.annotate(f"{total:.3g} s", (total, label), xytext=(4, 0), textcoords="offset points", va="center")
-    axes.margins(x=0.1)
-    axes.invert_yaxis()
-    axes.set(xlabel=xlabel, title=title)
-    axes.legend(ncols=4, loc="upper center", bbox_to_anchor=(0.45, -0.18 - 0.6 / len(bars)), frameon=False)
-    return axes.figure
+    Each panel has its own scale; the stages keep their order and colours.
+    """
+    axes = _axes([len(bars) for bars in panels.values()])
+    stages = list(dict.fromkeys(stage for bars in panels.values() for parts in bars.values() for stage in parts))
+    for ax, (panel, bars) in zip(axes, panels.items(), strict=True):
+        labels = list(bars)
+        left = [0.0] * len(labels)
+        for stage, colour in zip(stages, STAGE_COLOURS, strict=False):
+            widths = [bars[label].get(stage, 0.0) for label in labels]
+            ax.barh(labels, widths, left=left, color=colour, label=stage, edgecolor="white", linewidth=0.5)
+            left = [start + width for start, width in zip(left, widths, strict=True)]
+        for label, total in zip(labels, left, strict=True):
+            ax.annotate(f"{total:.3g} s", (total, label), xytext=(4, 0), textcoords="offset points", va="center")
+        ax.margins(x=0.12)
+        ax.invert_yaxis()
+        ax.set_title(panel, loc="left", fontsize=11)
+    axes[-1].set_xlabel(xlabel)
+    axes[0].figure.suptitle(title)
+    handles, names = axes[0].get_legend_handles_labels()
+    axes[0].figure.legend(handles, names, ncols=len(names), loc="outside lower center", frameon=False, **_TIGHT)
+    return axes[0].figure
 
 
 def log_bars(groups: Mapping[str, Mapping[str, float]], ways: Sequence[str], xlabel: str, title: str) -> Any:
     """Horizontal bars on a log axis: `groups[group][way]` in seconds, a cluster of bars for each way."""
-    axes = _axes(len(ways) * len(groups))
+    (axes,) = _axes([len(ways) * len(groups)])
     height = 0.8 / len(groups)
     for index, (group, values) in enumerate(groups.items()):
         present = [(position, way) for position, way in enumerate(ways) if way in values]

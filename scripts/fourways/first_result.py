@@ -13,8 +13,6 @@ import tempfile
 import time
 from pathlib import Path
 
-import numpy as np
-
 from fourways import kernels, lesson, toolchain
 from fourways.tables import Row, Table, seconds
 from fourways.timing import summary
@@ -93,8 +91,9 @@ def build_binding(kernel: str, folder: Path, cpp: Path | None = None) -> tuple[f
 def first_results(found: lesson.Lesson, way: str, cold: int = 3, warm: int = 5) -> list[Row]:
     """Rows for one way: `cold` (empty caches, nothing built) and `warm` (caches filled by a run before).
 
-    Each has `stages` (median seconds of each) and `seconds` (median, p10, p90 of the whole). Files are in the
-    operating system's cache in both: a machine that has just booted is slower.
+    Each has `stages`, the seconds of each stage in the median run, and `seconds`, median, p10 and p90 of the whole;
+    with odd counts the stages add up to the median. Files are in the operating system's cache in both states: a
+    machine that has just booted is slower.
     """
     with tempfile.TemporaryDirectory(prefix="fourways-") as base:
         cold_runs: list[dict[str, float]] = []
@@ -113,11 +112,15 @@ def first_results(found: lesson.Lesson, way: str, cold: int = 3, warm: int = 5) 
             "way": way,
             "state": state,
             "clock": "host",
-            "stages": {name: float(np.median([stages[name] for stages in runs])) for name in STAGES},
-            "seconds": summary([sum(stages.values()) for stages in runs]),
+            "stages": sorted(runs, key=_total)[len(runs) // 2],
+            "seconds": summary([_total(stages) for stages in runs]),
         }
         for state, runs in (("cold", cold_runs), ("warm", warm_runs))
     ]
+
+
+def _total(stages: dict[str, float]) -> float:
+    return sum(stages.values())
 
 
 def compare(name: str, ways: tuple[str, ...] = lesson.WAYS, cold: int = 3, warm: int = 5) -> Table:
@@ -133,4 +136,6 @@ def compare(name: str, ways: tuple[str, ...] = lesson.WAYS, cold: int = 3, warm:
         *((name, lambda row, name=name: seconds(row["stages"][name])) for name in STAGES),
         ("total (median)", lambda row: seconds(row["seconds"]["median"])),
     ]
-    return Table("first_result", rows, columns, f"Host clock; medians of {cold} cold and {warm} warm fresh processes.")
+    return Table(
+        "first_result", rows, columns, f"Host clock; the median of {cold} cold and of {warm} warm fresh processes."
+    )

@@ -69,7 +69,7 @@ def run(found: lesson.Lesson, progress: Progress = lambda *_: None, timeout: int
     with ExitStack() as stack:
         sockets = stack.enter_context(TemporaryDirectory(prefix="fourways-"))
         manager = AsyncKernelManager(kernel_name="python3", transport="ipc", ip=f"{sockets}/kernel")  # no TCP port
-        client = NotebookClient(notebook, km=manager, timeout=timeout, resources=resources)
+        client = NotebookClient(notebook, km=manager, timeout=timeout, resources=resources, coalesce_streams=True)
         stack.enter_context(client.setup_kernel(cleanup_kc=True, env=lesson.process_environment()))
         for number, (index, cell) in enumerate(code_cells, 1):
             progress(found, number, len(code_cells))

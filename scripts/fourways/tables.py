@@ -59,6 +59,12 @@ def seconds(value: float | None) -> str:
     raise AssertionError("unreachable")
 
 
+def seconds_range(low: float, high: float) -> str:
+    """`259 – 261 µs`: two times, with the unit once where it is the same."""
+    first, last = seconds(low), seconds(high)
+    return f"{first.split()[0] if first.split()[1:] == last.split()[1:] else first} – {last}"
+
+
 def rate(bytes_per_second: float | None) -> str:
     """`2.5e12` as `2.50 TB/s` (powers of ten)."""
     if bytes_per_second is None:

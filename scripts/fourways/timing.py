@@ -12,7 +12,7 @@ import numpy as np
 
 from fourways import checking, toolchain
 from fourways.lesson import Ways
-from fourways.tables import Row, Table, rate, seconds
+from fourways.tables import Row, Table, rate, seconds, seconds_range
 
 GPU_SIZE = 2**26
 """Elements timed on a GPU: arrays several times larger than any L2 cache, small enough for a 4 GB card."""
@@ -147,16 +147,15 @@ def compare(ways: Ways, size: int | None = None) -> Table:
     if not toolchain.missing("gpu"):
         rows.append(copy_row(max(row["bytes"] for row in rows)))
 
-    def clock(key: str, part: str = "median") -> Callable[[Row], str]:
-        return lambda row: seconds(row[key][part]) if key in row else ""
+    def clock(key: str) -> Callable[[Row], str]:
+        return lambda row: seconds(row[key]["median"]) if key in row else ""
 
     columns = [
         ("way", lambda row: row["way"]),
         ("elements", lambda row: f"{row['size']:,}" if "size" in row else ""),
         ("clock", lambda row: row["clock"]),
         ("warm median", clock("seconds")),
-        ("p10", clock("seconds", "p10")),
-        ("p90", clock("seconds", "p90")),
+        ("p10 to p90", lambda row: seconds_range(row["seconds"]["p10"], row["seconds"]["p90"])),
         ("cold L2", clock("cold_seconds")),
         ("bytes/s (warm)", lambda row: rate(row["bytes_per_second"])),
         ("launch (host clock)", clock("launch_seconds")),
