@@ -3,6 +3,7 @@
 import json
 import logging
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,11 @@ def empty_clone(root: Path, folder: Path) -> Path:
     return folder
 
 
+def needs_jupyter_book() -> None:
+    if find_spec("jupyter_book") is None:
+        pytest.skip("Jupyter Book is not installed in this Python")
+
+
 @pytest.fixture
 def clone(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A clone with one recorded lesson, `00_fresh`."""
@@ -102,6 +108,7 @@ def clone(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(scope="module")
 def built(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """A book of three lessons: recorded, changed since, never recorded. Its folder, and what the build logged."""
+    needs_jupyter_book()
     folder = empty_clone(root, tmp_path_factory.mktemp("clone") / "clone")
     messages: list[str] = []
     handler = logging.Handler()
@@ -123,6 +130,7 @@ def built(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any
 @pytest.fixture(scope="module")
 def real(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The book of this clone."""
+    needs_jupyter_book()
     return book.build(tmp_path_factory.mktemp("real") / "book").parent
 
 
@@ -223,6 +231,7 @@ def test_a_recording_that_does_not_fit_its_own_stamp_is_refused(clone: Path) -> 
 
 
 def test_a_flaw_is_reported_and_the_old_book_stays(clone: Path) -> None:
+    needs_jupyter_book()
     old = clone / "build" / "book" / "index.html"
     old.parent.mkdir(parents=True)
     old.write_text("the old book")

@@ -29,7 +29,13 @@ def test_wheel_installs_into_an_empty_environment_and_imports(tmp_path: Path, ro
             shutil.copy(root / name, source / name)
     bare = {key: value for key, value in os.environ.items() if "CUDA" not in key and key not in ("NVCC", "PYTHONPATH")}
     bare["PATH"] = "/usr/bin:/bin"
-    run(uv, "build", "--wheel", "--python", sys.executable, "--out-dir", str(tmp_path), str(source), env=bare)
+    build = [uv, "build", "--wheel", "--python", sys.executable, "--out-dir", str(tmp_path), str(source)]
+    try:
+        run(*build, env=bare)
+    except AssertionError as error:
+        if "dns error" in str(error) or "error sending request" in str(error):
+            pytest.skip("no package index can be reached, and pip's isolated build asks one for the compiler")
+        raise
     (wheel,) = tmp_path.glob("fourways-*.whl")
     names = zipfile.ZipFile(wheel).namelist()
     assert "fourways/cli.py" in names and any(name.startswith("fourways_aot.") for name in names)
