@@ -16,7 +16,7 @@ def test_table_and_figure_are_up_to_date(root: Path) -> None:
     assert device in drawn
     for bars in panels.values():
         for way, stages in bars.items():
-            assert way in drawn and f"{sum(stages.values()):.3g} s" in drawn, "run `make readme`"
+            assert way in drawn and f"{sum(stages.values()):#.3g} s" in drawn, "run `make readme`"
 
 
 def test_markers_must_be_there() -> None:

@@ -62,7 +62,7 @@ def stacked_bars(panels: Mapping[str, Mapping[str, Mapping[str, float]]], xlabel
             ax.barh(labels, widths, left=left, color=colour, label=stage, edgecolor="white", linewidth=0.5)
             left = [start + width for start, width in zip(left, widths, strict=True)]
         for label, total in zip(labels, left, strict=True):
-            ax.annotate(f"{total:.3g} s", (total, label), xytext=(4, 0), textcoords="offset points", va="center")
+            ax.annotate(f"{total:#.3g} s", (total, label), xytext=(4, 0), textcoords="offset points", va="center")
         ax.margins(x=0.12)
         ax.invert_yaxis()
         ax.set_title(panel, loc="left", fontsize=11)

@@ -9,6 +9,7 @@ from io import StringIO
 from pathlib import Path
 
 from fourways import figures, kernels, lesson, running
+from fourways.first_result import STAGES
 
 FIGURE = Path("book", "figures", "first_result.svg")
 _MARKED = re.compile(r"(<!-- lessons:.*?-->\n).*?(<!-- /lessons -->)", re.DOTALL)
@@ -43,7 +44,7 @@ def first_results() -> tuple[dict[str, dict[str, dict[str, float]]], str]:
     panels: dict[str, dict[str, dict[str, float]]] = {"cold": {}, "warm": {}}
     for row in newest["tables"]["first_result"]:
         if row["way"] != "host":
-            panels[row["state"]][row["way"]] = row["stages"]
+            panels[row["state"]][row["way"]] = {stage: row["stages"][stage] for stage in STAGES}
     return panels, newest["stamp"]["device"]
 
 
