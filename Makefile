@@ -13,7 +13,7 @@ CPP := $(shell find cpp -type f)
 ifdef PYTHON
 PY := $(abspath $(shell command -v $(PYTHON)))
 READY := build/release/.ready
-export PATH := $(dir $(PY)):$(PATH)
+export PATH := $(dir $(PY)):$(CURDIR)/build/site/bin:$(PATH)
 export PYTHONPATH := $(CURDIR)/scripts:$(CURDIR)/build/release:$(CURDIR)/build/site:$(PYTHONPATH)
 else
 PY := .venv/bin/python

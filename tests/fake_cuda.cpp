@@ -3,8 +3,8 @@
 
 #include "launch.hpp"
 
-#include <sstream>
 #include <string>
+#include <type_traits>
 #include <unistd.h>
 
 namespace {
@@ -16,9 +16,14 @@ unsigned launch_microseconds = 0;
 
 template <class... Parts> cudaError_t log(Parts... parts)
 {
-    std::ostringstream line;
-    ((line << parts << ' '), ...);
-    text_log += line.str() + "\n";
+    const auto word = [](auto part) {
+        if constexpr (std::is_arithmetic_v<decltype(part)>)
+            return std::to_string(part);
+        else
+            return std::string(part);
+    };
+    ((text_log += word(parts) + ' '), ...);
+    text_log += '\n';
     return cudaSuccess;
 }
 size_t number(const void *pointer) { return reinterpret_cast<size_t>(pointer); }

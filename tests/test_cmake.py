@@ -257,7 +257,10 @@ def test_all_architectures_are_in_and_the_module_runs_from_where_it_lies(clone: 
     elf, ptx = inside(module, "--list-elf"), inside(module, "--list-ptx")
     assert set(re.findall(r"sm_\d+", elf)) == {f"sm_{n}" for n in (75, 80, 86, 89, 90, 100, 120)}
     assert set(re.findall(r"sm_\d+", ptx)) == {"sm_120"}
-    asks = "import fourways_aot as f; print(*f.built_for, f.__version__); f.doublify([1], [2])"
+    here_first = (
+        "import sys, importlib.machinery as m; sys.meta_path.insert(0, m.PathFinder)\n"  # before an installed one
+    )
+    asks = here_first + "import fourways_aot as f; print(*f.built_for, f.__version__); f.doublify([1], [2])"
     ran = subprocess.run([sys.executable, "-c", asks], cwd=module.parent, capture_output=True, text=True)
     assert ran.stdout.startswith("sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_120 compute_120 ")
     assert "TypeError: doublify: x is a list" in ran.stderr

@@ -1,5 +1,7 @@
 """The timer: what it reports, and that it refuses to time a wrong answer. Device clocks are tested in tests/gpu."""
 
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -56,15 +58,20 @@ def test_binding_builds_from_a_copy_and_rebuilds_an_edit(tmp_path, root) -> None
     shutil.copytree(root / "cpp", tmp_path / "cpp")
     shutil.copy(root / "pyproject.toml", tmp_path)
     build = tmp_path / "build"
-    cold, variables = first_result.build_binding("doublify", build, tmp_path / "cpp")
+    cold = first_result.build_binding("doublify", build, tmp_path / "cpp")
     (module,) = build.glob("fourways_aot*.so")
     before = module.read_bytes()
     kernel = tmp_path / "cpp" / "kernels" / "doublify.cuh"
     kernel.write_text(kernel.read_text().replace("#define FACTOR 2", "#define FACTOR 3"))
-    again, _ = first_result.build_binding("doublify", build, tmp_path / "cpp")
+    again = first_result.build_binding("doublify", build, tmp_path / "cpp")
     assert module.read_bytes() != before
     assert 0 < again < cold, "the second build need not configure"
-    assert variables["PYTHONPATH"].startswith(str(build))
+    code = f"from fourways._first_process import prefer; prefer({str(build)!r})\n"
+    code += "import fourways_aot; print(fourways_aot.__file__)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=lesson.process_environment(), check=True
+    )
+    assert done.stdout.strip() == str(module), "the fresh process imports this one, not the installed one"
     with pytest.raises(first_result.FirstResultError, match="error"):
         kernel.write_text("this is no C++")
         first_result.build_binding("doublify", build, tmp_path / "cpp")

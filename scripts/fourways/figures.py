@@ -6,11 +6,11 @@ from typing import Any
 COLOURS = {"nvrtc": "#0072B2", "nvcc": "#56B4E9", "pycuda": "#E69F00", "pybind11": "#009E73", "host": "#777777"}
 """One colour for each way, everywhere (Okabe and Ito's palette, readable with any colour vision)."""
 
-STAGE_COLOURS = ("#999999", "#56B4E9", "#0072B2", "#F0E442", "#D55E00", "#CC79A7", "#009E73")
-"""Colours for the stages of one run, in order."""
+STAGE_COLOURS = ("#BBBBBB", "#CC79A7", "#DDCC77", "#332288", "#D55E00", "#882255", "#000000")
+"""Colours for the stages of one run, in order; none of them is a way's."""
 
 
-_TIGHT = {"handlelength": 1.0, "handletextpad": 0.4, "columnspacing": 1.0}  # legends in one line
+_TIGHT = {"handlelength": 1.0, "handletextpad": 0.4, "columnspacing": 1.0}  # between the words of a legend
 
 
 def _axes(rows: Sequence[int]) -> Any:
@@ -18,7 +18,7 @@ def _axes(rows: Sequence[int]) -> Any:
     import matplotlib.pyplot as plt
 
     style()
-    size = (7.2, 0.6 + sum(0.9 + 0.36 * count for count in rows))
+    size = (4.8, 0.8 + sum(0.6 + 0.26 * count for count in rows))  # inches: readable on a phone, too
     figure, axes = plt.subplots(len(rows), figsize=size, layout="constrained", height_ratios=rows, squeeze=False)
     plt.close(figure)
     return axes[:, 0]
@@ -35,7 +35,7 @@ def style() -> None:
             "svg.hashsalt": "fourways",
             "svg.fonttype": "none",
             "font.family": "sans-serif",
-            "font.size": 11,
+            "font.size": 9,
             "figure.dpi": 100,
             "axes.spines.top": False,
             "axes.spines.right": False,
@@ -65,11 +65,11 @@ def stacked_bars(panels: Mapping[str, Mapping[str, Mapping[str, float]]], xlabel
             ax.annotate(f"{total:#.3g} s", (total, label), xytext=(4, 0), textcoords="offset points", va="center")
         ax.margins(x=0.12)
         ax.invert_yaxis()
-        ax.set_title(panel, loc="left", fontsize=11)
+        ax.set_title(panel, loc="left", fontsize=8)
     axes[-1].set_xlabel(xlabel)
     axes[0].figure.suptitle(title)
     handles, names = axes[0].get_legend_handles_labels()
-    axes[0].figure.legend(handles, names, ncols=len(names), loc="outside lower center", frameon=False, **_TIGHT)
+    axes[0].figure.legend(handles, names, ncols=4, loc="outside lower center", frameon=False, **_TIGHT)
     return axes[0].figure
 
 
@@ -90,7 +90,7 @@ def log_bars(groups: Mapping[str, Mapping[str, float]], ways: Sequence[str], xla
         )
         for place, width in zip(places, widths, strict=True):
             text = f"{width * 1e3:.3g} ms · {group}" if width < 1 else f"{width:.3g} s · {group}"
-            axes.annotate(text, (width, place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=9)
+            axes.annotate(text, (width, place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8)
     axes.set_xscale("log")
     axes.set_yticks(range(len(ways)), ways)
     axes.margins(x=0.35)

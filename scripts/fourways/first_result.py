@@ -36,8 +36,14 @@ def cold_caches(folder: Path) -> Environment:
     }
 
 
-def run(found: lesson.Lesson, way: str, environment: Environment, size: int = 16) -> dict[str, float]:
-    """One fresh process: the seconds of each stage. Raises FirstResultError if it fails or its answer is wrong."""
+def run(
+    found: lesson.Lesson, way: str, environment: Environment, binding: Path | None = None, size: int = 16
+) -> dict[str, float]:
+    """One fresh process, `size` elements: the seconds of each stage, up to the moment when the GPU is done.
+
+    `binding` is a folder whose `fourways_aot` is imported in place of the installed one.
+    Raises FirstResultError if the process fails or its answer is wrong.
+    """
     for name in ("CUPY_CACHE_DIR", "PYCUDA_CACHE_DIR", "CUDA_CACHE_PATH", "FOURWAYS_CACHE_DIR"):
         if name in environment:
             Path(environment[name]).mkdir(parents=True, exist_ok=True)
@@ -48,6 +54,7 @@ def run(found: lesson.Lesson, way: str, environment: Environment, size: int = 16
         "cell": "\n".join(found.cells(f"way-{way}")),
         "rtol": float(found.meta.get("rtol", 0.0)),
         "size": size,
+        "binding": binding and str(binding),
         "spawned": time.time(),
     }
     done = subprocess.run(
@@ -66,8 +73,8 @@ def run(found: lesson.Lesson, way: str, environment: Environment, size: int = 16
     return answer["stages"]
 
 
-def build_binding(kernel: str, folder: Path, cpp: Path | None = None) -> tuple[float, Environment]:
-    """Build the pybind11 module with this one kernel in `folder`: the seconds, and the variables to import it.
+def build_binding(kernel: str, folder: Path, cpp: Path | None = None) -> float:
+    """Build the pybind11 module with this one kernel in `folder`, and return the seconds it took.
 
     `cpp` is the folder of `CMakeLists.txt`, by default the clone's own. Calling again rebuilds what has changed.
     Raises FirstResultError with CMake's own words.
@@ -84,8 +91,7 @@ def build_binding(kernel: str, folder: Path, cpp: Path | None = None) -> tuple[f
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         if done.returncode:
             raise FirstResultError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
-    seconds_taken = time.perf_counter() - start
-    return seconds_taken, {"PYTHONPATH": f"{folder}{os.pathsep}{lesson.process_environment()['PYTHONPATH']}"}
+    return time.perf_counter() - start
 
 
 def first_results(found: lesson.Lesson, way: str, cold: int = 3, warm: int = 5) -> list[Row]:
@@ -97,16 +103,13 @@ def first_results(found: lesson.Lesson, way: str, cold: int = 3, warm: int = 5) 
     """
     with tempfile.TemporaryDirectory(prefix="fourways-") as base:
         cold_runs: list[dict[str, float]] = []
-        environment: Environment = {}
         for number in range(cold):
             folder = Path(base) / str(number)
-            built, environment = 0.0, cold_caches(folder)
-            if way == "pybind11":
-                built, variables = build_binding(str(found.meta["kernel"]), folder / "cmake")
-                environment |= variables
-            stages = run(found, way, environment)
+            binding = folder / "cmake" if way == "pybind11" else None
+            built = build_binding(str(found.meta["kernel"]), binding) if binding else 0.0
+            stages = run(found, way, cold_caches(folder), binding)
             cold_runs.append(stages | {"build": stages["build"] + built})
-        warm_runs = [run(found, way, environment) for _ in range(warm)]
+        warm_runs = [run(found, way, cold_caches(folder), binding) for _ in range(warm)]
     return [
         {
             "way": way,

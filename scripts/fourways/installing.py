@@ -125,7 +125,7 @@ def build_variables(work: Path) -> dict[str, str]:
 def wheelhouse(
     folder: str | Path, python: str = "3.12", have: Iterable[str] = (), log: Callable[[str], None] = print
 ) -> list[Path]:
-    """Gather in `folder` the wheels that lessons and GPU tests need on a machine without network; returns their paths.
+    """Gather in `folder` the wheels that lessons, book and GPU tests need without network; returns their paths.
 
     `python` is that machine's Python version, or the path of an interpreter of that version here; the machine must
     have the same processor and a C library at least as new. `have` names what it has already, a package an entry
@@ -165,10 +165,10 @@ def wheelhouse(
 
 
 def direct_dependencies() -> set[str]:
-    """The packages that pyproject.toml itself names for lessons and tests, PyCUDA among them."""
+    """The packages that pyproject.toml itself names for lessons, book and tests, PyCUDA among them."""
     project = tomllib.loads((kernels.root() / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    return {_name(entry) for entry in [*project["dependencies"], *extras["pycuda"], *extras["test"]]}
+    return {_name(entry) for part in (project["dependencies"], *extras.values()) for entry in part}
 
 
 def read_lock(text: str) -> Lock:

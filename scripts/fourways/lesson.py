@@ -97,9 +97,11 @@ class Lesson:
 
     @property
     def title(self) -> str:
-        """The text of the first heading."""
+        """The text of the first heading, without the lesson's number."""
         for cell in self.notebook.cells:
-            if cell.cell_type == "markdown" and (match := re.search(r"^# (.+)$", cell.source, re.MULTILINE)):
+            if cell.cell_type == "markdown" and (
+                match := re.search(r"^# (?:\d\d · )?(.+)$", cell.source, re.MULTILINE)
+            ):
                 return match[1]
         raise LessonError(f"{self.path.name}: no `# Title`")
 

@@ -157,8 +157,8 @@ def compare(ways: Ways, size: int | None = None) -> Table:
         ("warm median", clock("seconds")),
         ("p10 to p90", lambda row: seconds_range(row["seconds"]["p10"], row["seconds"]["p90"])),
         ("cold L2", clock("cold_seconds")),
-        ("bytes/s (warm)", lambda row: rate(row["bytes_per_second"])),
-        ("launch (host clock)", clock("launch_seconds")),
+        ("bytes/s", lambda row: rate(row["bytes_per_second"])),
+        ("launch (host)", clock("launch_seconds")),
     ]
     skipped = "; ".join(f"{way}: {reason}" for way, reason in ways.missing.items() if way in ways.functions)
     return Table("timing", rows, columns, f"Not timed: {skipped}" if skipped else "")
