@@ -11,8 +11,12 @@ help:
 CPP := $(shell find cpp -type f)
 
 ifdef PYTHON
-PY := $(abspath $(shell command -v $(PYTHON)))
-READY := build/release/.ready
+PY := $(or $(abspath $(shell command -v $(PYTHON))),$(error there is no interpreter $(PYTHON)))
+TAG := $(shell $(PY) -c 'import sys; print(sys.implementation.cache_tag)')
+READY := build/release/.ready-$(TAG)
+ifdef WHEELHOUSE
+SITE := build/site/.from-$(subst /,-,$(abspath $(WHEELHOUSE)))
+endif
 export PATH := $(dir $(PY)):$(CURDIR)/build/site/bin:$(PATH)
 export PYTHONPATH := $(CURDIR)/scripts:$(CURDIR)/build/release:$(CURDIR)/build/site:$(PYTHONPATH)
 else
@@ -24,7 +28,7 @@ FOURWAYS := $(PY) -m fourways
 setup: $(READY)
 
 .venv/.packages: requirements.lock
-	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Four Ways needs Python 3.11 to 3.13; python3 is older"; exit 1; }
+	@python3 -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || { echo "Four Ways needs Python 3.11 to 3.13; python3 is another version"; exit 1; }
 	python3 -m venv .venv
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check "uv>=0.9"
 	.venv/bin/uv pip install --require-hashes -r requirements.lock
@@ -35,17 +39,20 @@ setup: $(READY)
 	$(FOURWAYS) install-pycuda --if-driver
 	@touch $@
 
-build/release/.ready: $(CPP) $(wildcard $(WHEELHOUSE)/*.whl)
-	$(if $(WHEELHOUSE),$(PY) -m pip install --quiet --no-index --no-deps --upgrade --target build/site $(WHEELHOUSE)/*.whl)
+build/site/.from-%: $(wildcard $(WHEELHOUSE)/*.whl)
+	$(PY) -m pip install --quiet --no-index --no-deps --upgrade --target build/site $(WHEELHOUSE)/*.whl
+	@touch $@
+
+build/release/.ready-%: $(CPP) $(SITE)
 	cmake -S cpp --preset release -DPython_EXECUTABLE=$(PY)
 	cmake --build build/release
 	@touch $@
 
 lessons: setup
-	$(FOURWAYS) run --all --book
+	$(FOURWAYS) run --book
 
 record: setup
-	$(FOURWAYS) run --all --record
+	$(FOURWAYS) run --record
 
 readme: setup
 	$(PY) -m fourways.readme

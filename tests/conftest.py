@@ -1,12 +1,13 @@
 """What all tests share."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
+import fourways
+
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "scripts"))  # the clone's own package, installed or not
+assert Path(fourways.__file__).is_relative_to(ROOT), f"the tests of {ROOT} would test {fourways.__file__}: make setup"
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fourways import checking
-from fourways.lesson import Ways, load
+from fourways.lesson import Ways, find, load
 
 
 def make_inputs(size: int) -> tuple:
@@ -72,6 +72,20 @@ def test_nan_in_the_reference_does_not_pass() -> None:
     assert "4 of 4 wrong" in (checking.compare(nan, nan) or "")
 
 
+def test_integers_are_compared_exactly_and_infinities_and_complex_numbers_may_be_equal() -> None:
+    big = np.array([2**53], np.int64)
+    assert "expected 9007199254740993" in (checking.compare(big, big + 1) or "")
+    for equal in (np.array([np.inf], np.float32), np.array([1 + 2j], np.complex64)):
+        assert checking.compare(equal, equal) is None
+        assert checking.compare(equal, equal, rtol=1e-6) is None
+    assert checking.compare(np.array([1 + 2j]), np.array([1 + 3j]), rtol=1e-6)
+
+
+def test_an_output_that_cannot_be_poisoned_is_refused() -> None:
+    with pytest.raises(TypeError, match="dtype bool cannot be poisoned"):
+        checking.poison(bool)
+
+
 @pytest.mark.parametrize("dtype, poison", [("f4", np.nan), ("i4", -(2**31)), ("u1", 255), ("c8", np.nan)])
 def test_poison(dtype: str, poison: float) -> None:
     np.testing.assert_equal(checking.poison(dtype), np.dtype(dtype).type(poison))
@@ -85,5 +99,5 @@ def test_nothing_to_check_is_no_success() -> None:
 
 
 def test_the_lesson_s_host_way_is_right() -> None:
-    ways = load("01")
+    ways = load(find("01"))
     assert {row["way"]: row["outcome"] for row in checking.check(ways).rows}["host"] == "right"

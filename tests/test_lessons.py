@@ -1,11 +1,13 @@
 """Every lesson has the agreed shape, and what is recorded of it fits what it says today."""
 
+import ast
+import builtins
 import json
 import re
 
 import pytest
 
-from fourways import kernels, lesson
+from fourways import kernels, lesson, running, toolchain
 
 LESSONS = lesson.all_lessons()
 PARTS = (
@@ -97,8 +99,19 @@ def test_recorded_outputs_fit_the_sources(found: lesson.Lesson) -> None:
     assert any(json.loads(path.read_text())["stamp"] == stamp for path in results), "recording and results differ"
 
 
-@pytest.mark.parametrize("part", ["cells", "kernel", "binding"])
-def test_fingerprint_sees_every_change(part: str, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "part, file, old, new",
+    [
+        ("cells", "lessons/01_doublify.md", "x.size + 255", "x.size + 256"),
+        ("kernel", "cpp/kernels/doublify.cuh", "#define FACTOR 2", "#define FACTOR 3"),
+        ("binding", "cpp/aot/doublify.cu", "256", "128"),
+        ("binding", "cpp/aot/device_array.hpp", "is read-only", "cannot be written"),
+        ("binding", "cpp/aot/module.cpp", "call.no_overlap(in, out);", ""),
+    ],
+)
+def test_fingerprint_sees_every_change(
+    part: str, file: str, old: str, new: str, tmp_path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import shutil
 
     for name in ("cpp", "lessons"):
@@ -106,13 +119,9 @@ def test_fingerprint_sees_every_change(part: str, tmp_path, monkeypatch: pytest.
     monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
     path = tmp_path / "lessons" / LESSONS[1].path.name
     before = lesson.fingerprint(path)
-    changed = {
-        "cells": path,
-        "kernel": tmp_path / "cpp" / "kernels" / "doublify.cuh",
-        "binding": tmp_path / "cpp" / "aot" / "device_array.hpp",
-    }[part]
-    text = changed.read_text()
-    changed.write_text(text.replace("x.size + 255", "x.size + 256") if part == "cells" else text + "\n")
+    changed = tmp_path / file
+    assert old in changed.read_text()
+    changed.write_text(changed.read_text().replace(old, new))
     after = lesson.fingerprint(path)
     assert {name for name in before if before[name] != after[name]} == {part}
     path.write_text(path.read_text().replace("A first look", "A look"))  # prose is free
@@ -140,12 +149,16 @@ def test_find_takes_number_word_slug_and_path() -> None:
         lesson.find("99")
 
 
-def test_collect_says_what_is_missing() -> None:
+def test_collect_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     def doublify_host(x, y): ...
 
     with pytest.raises(lesson.LessonError, match="no make_inputs"):
         lesson.collect({"doublify_host": doublify_host})
+    with pytest.raises(lesson.LessonError, match="no way is defined; .*gpu is away"):
+        monkeypatch.setattr(toolchain, "missing", lambda need: "gpu is away" if need == "nvrtc" else None)
+        lesson.collect({})
     with pytest.raises(lesson.LessonError, match="found none"):
+        monkeypatch.setattr(toolchain, "missing", lambda need: None)
         lesson.collect({})
     with pytest.raises(lesson.LessonError, match="of one kernel"):
         lesson.collect({"doublify_host": doublify_host, "saxpy_nvcc": doublify_host})
@@ -160,3 +173,33 @@ def test_code_fits_the_page(found: lesson.Lesson) -> None:
         if len(line) > 92
     ]
     assert not long, "longer lines scroll sideways in the book"
+
+
+@pytest.mark.parametrize("absent", ["gpu", *lesson.WAYS])
+def test_a_cell_that_runs_needs_no_cell_that_is_skipped(
+    found: lesson.Lesson, absent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where one way (or the GPU) is missing, its cells are skipped and all others still find their names."""
+    without = {absent, *(lesson.WAYS[:4] if absent == "gpu" else ())}
+    monkeypatch.setattr(toolchain, "missing", lambda need: f"no {need}" if need in without else None)
+    there, gone = set(dir(builtins)), set()
+    for cell in found.notebook.cells:
+        if cell.cell_type == "code":
+            names = [node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Name)]
+            tree = ast.walk(ast.parse(cell.source))
+            stored = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+            for node in tree:
+                if isinstance(node, ast.FunctionDef):
+                    stored |= {node.name, *(argument.arg for argument in node.args.args)}
+                elif isinstance(node, ast.Lambda):
+                    stored |= {argument.arg for argument in node.args.args}
+                elif isinstance(node, ast.Import | ast.ImportFrom):
+                    stored |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+                elif isinstance(node, ast.ExceptHandler) and node.name:
+                    stored.add(node.name)
+            if running.skip_reason(cell):
+                gone |= stored - there
+            else:
+                there |= stored
+                used = {node.id for node in names if isinstance(node.ctx, ast.Load)}
+                assert not used & (gone - there), f"without {absent}, this cell fails:\n{cell.source}"

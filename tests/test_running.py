@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fourways import environment, kernels, lesson, running, toolchain
+from fourways import environment, files, kernels, lesson, running, toolchain
 
 LESSON = """---
 fourways:
@@ -91,7 +91,6 @@ def test_only_a_complete_run_is_recorded(clone: Path, monkeypatch: pytest.Monkey
 def test_record_stamps_and_hides_the_machine(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = LESSON.replace("[way-pycuda]", "[measure]").replace('raise RuntimeError("PyCUDA\'s cell ran")', "1 + 1")
     (clone / "lessons" / "05_test.md").write_text(text)
-    (clone / "cpp" / "aot" / "doublify.cu").touch()
     monkeypatch.setattr(toolchain, "missing", missing())
     monkeypatch.setattr(environment, "stamp", lambda: {"device": "Test GPU 1"})
     found = lesson.find("5")
@@ -107,19 +106,37 @@ def test_record_stamps_and_hides_the_machine(clone: Path, monkeypatch: pytest.Mo
     assert "./lessons ~/x /tmp/…/kernel.cu" in recorded.read_text()
 
 
-def test_no_gpu_recording_of_the_real_lessons_without_a_gpu() -> None:
-    if toolchain.missing("gpu") is None:
-        pytest.skip("this machine has a GPU")
-    reasons = [running.skip_reason(cell) for cell in lesson.find("1").notebook.cells if cell.cell_type == "code"]
-    assert any(reasons) and not all(reasons)
+def test_other_folders_of_the_same_name_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOURWAYS_ROOT", str(kernels.root()))
+    assert running.anonymous(f"{kernels.root()}-old/x {kernels.root()}/x") == f"{kernels.root()}-old/x ./x"
+    monkeypatch.setenv("HOME", "/")
+    assert running.anonymous("text/plain") == "text/plain"
+
+
+def test_a_jupyter_kernel_of_another_interpreter_is_not_taken(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toolchain, "missing", missing("gpu", "pycuda"))
+    foreign = clone / "jupyter" / "kernels" / "python3"
+    foreign.mkdir(parents=True)
+    spec = {"argv": ["/bin/false", "{connection_file}"], "display_name": "foreign", "language": "python"}
+    (foreign / "kernel.json").write_text(json.dumps(spec))
+    monkeypatch.setenv("JUPYTER_PATH", str(clone / "jupyter"))
+    assert running.run(lesson.find("5")).outcome == "passed"
+
+
+def test_a_run_leaves_the_lesson_as_it_was(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toolchain, "missing", missing("gpu", "pycuda"))
+    found = lesson.find("5")
+    assert running.run(found).notebook.cells[1].outputs
+    assert not found.notebook.cells[1].outputs
 
 
 def test_files_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "a" / "file.txt"
-    running.write_text(path, "old")
+    files.write_text(path, "old")
     with pytest.raises(UnicodeEncodeError):
-        running.write_text(path, "new \ud800")
+        files.write_text(path, "new \ud800")
     assert path.read_text() == "old"
+    assert list(path.parent.iterdir()) == [path]
 
 
 def test_every_lesson_runs_as_far_as_this_machine_can(root: Path) -> None:

@@ -19,7 +19,7 @@ def ways_of(function) -> lesson.Ways:
 def test_host_clock_measures_seconds() -> None:
     samples = timing.host_seconds(lambda: time.sleep(0.02))
     assert len(samples) >= 5
-    assert 0.02 <= timing.summary(samples)["median"] < 0.04
+    assert 0.02 <= timing.summary(samples)["median"] < 0.2
 
 
 def test_row_holds_bytes_and_rate() -> None:

@@ -19,9 +19,16 @@ class CheckFailure(AssertionError):
 
 
 def poison(dtype: Any) -> Any:
-    """The value an output holds before a way runs: NaN for floats, the smallest integer (unsigned: the largest)."""
+    """The value an output holds before a way runs: NaN for floats, the smallest integer (unsigned: the largest).
+
+    Raises TypeError for dtypes without a value that no right answer has, such as bool.
+    """
     dtype = np.dtype(dtype)
-    return dtype.type(np.nan) if dtype.kind in "fc" else np.iinfo(dtype).min or np.iinfo(dtype).max
+    if dtype.kind in "fc":
+        return dtype.type(np.nan)
+    if dtype.kind not in "iu":
+        raise TypeError(f"an output of dtype {dtype} cannot be poisoned; wanted floats, complex numbers or integers")
+    return np.iinfo(dtype).min or np.iinfo(dtype).max
 
 
 def place(way: str, value: Any) -> Any:
@@ -38,26 +45,25 @@ def fetch(array: Any) -> np.ndarray:
     return array.get() if hasattr(array, "get") else array.copy()
 
 
-def verdict(function: Callable[..., None], way: str, inputs: tuple, expected: Any, rtol: float = 0.0) -> str | None:
-    """Run `function(*inputs, *outputs)` once on poisoned outputs and say what is wrong, or None if all is right.
+def verdict(
+    function: Callable[..., None], way: str, inputs: tuple, expected: np.ndarray, rtol: float = 0.0
+) -> str | None:
+    """Run `function(*inputs, output)` once on a poisoned output and say what is wrong, or None if all is right.
 
-    `inputs` are NumPy arrays and scalars; `expected` is the reference result, an array or a tuple of arrays, whose
-    shape and dtype the outputs get. Also wrong: a changed input, a write outside an output.
+    `inputs` are NumPy arrays and scalars; `expected` is the reference result, whose shape and dtype the output gets.
+    Also wrong: a changed input, a write outside the output.
     """
-    wanted = expected if isinstance(expected, tuple) else (expected,)
-    padded = [place(way, np.full(array.size + 2 * _GUARD, poison(array.dtype), array.dtype)) for array in wanted]
-    outputs = [
-        buffer[_GUARD : _GUARD + array.size].reshape(array.shape) for buffer, array in zip(padded, wanted, strict=True)
-    ]
+    fresh = np.full(expected.size + 2 * _GUARD, poison(expected.dtype), expected.dtype)
+    inside = slice(_GUARD, _GUARD + expected.size)
+    padded = place(way, fresh.copy())
     placed = [place(way, value.copy() if isinstance(value, np.ndarray) else value) for value in inputs]
-    function(*placed, *outputs)
-    for buffer, array in zip(padded, wanted, strict=True):
-        whole = fetch(buffer)
-        edges = np.concatenate([whole[:_GUARD], whole[_GUARD + array.size :]])
-        if not np.array_equal(edges, np.full_like(edges, poison(array.dtype)), equal_nan=array.dtype.kind in "fc"):
-            return "wrote outside the output array"
-        if problem := compare(whole[_GUARD : _GUARD + array.size].reshape(array.shape), array, rtol):
-            return problem
+    function(*placed, padded[inside].reshape(expected.shape))
+    whole = fetch(padded)
+    if problem := compare(whole[inside].reshape(expected.shape), expected, rtol):
+        return problem
+    whole[inside] = poison(expected.dtype)
+    if not np.array_equal(whole, fresh, equal_nan=True):
+        return "wrote outside the output array"
     for number, (before, after) in enumerate(zip(inputs, placed, strict=True)):
         if isinstance(before, np.ndarray) and not np.array_equal(before, fetch(after), equal_nan=True):
             return f"changed its input number {number}"
@@ -68,15 +74,21 @@ def compare(got: np.ndarray, expected: np.ndarray, rtol: float = 0.0) -> str | N
     """Say where `got` differs from `expected` by more than `rtol` times its size, or None. NaN always differs."""
     if got.shape != expected.shape:
         return f"shape {got.shape}, expected {expected.shape}"
-    with np.errstate(invalid="ignore", over="ignore"):
-        right = np.abs(got.astype(np.float64) - expected) <= rtol * np.abs(expected.astype(np.float64))
+    right = got == expected  # never true of NaN
+    if rtol:
+        with np.errstate(invalid="ignore", over="ignore"):
+            right |= np.abs(np.subtract(got, expected, dtype=_exact(got))) <= rtol * np.abs(expected)
     wrong = np.argwhere(~right)
-    if not wrong.size and right.all():
+    if not wrong.size:
         return None
     first = tuple(int(i) for i in wrong[0])
     place_ = first[0] if len(first) == 1 else first
     hint = " (never written: it still holds the poison)" if np.isnan(got[first]) and got.dtype.kind == "f" else ""
     return f"element {place_} is {got[first]!s}{hint}, expected {expected[first]!s}; {len(wrong)} of {got.size} wrong"
+
+
+def _exact(array: np.ndarray) -> type:
+    return np.complex128 if array.dtype.kind == "c" else np.float64
 
 
 def check(ways: Ways, sizes: Iterable[int] = SIZES) -> Table:
@@ -98,7 +110,7 @@ def check(ways: Ways, sizes: Iterable[int] = SIZES) -> Table:
                 problems.append(f"{ways.kernel}_{way}, size {size}: {problem}")
                 break
         rows.append({"way": way, "sizes": len(sizes), "outcome": problems[-1] if problem else "right"})
-    rows += [{"way": way, "sizes": 0, "outcome": f"not run: {reason}"} for way, reason in ways.missing.items()]
+    rows += [{"way": way, "sizes": 0, "outcome": f"not run: {why}"} for way, why in ways.missing.items()]
     if problems:
         raise CheckFailure("\n".join(problems))
     if not ways.runnable:

@@ -1,5 +1,6 @@
 """The command `fourways`: parse, call, print."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -63,7 +64,6 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for
 @app.command()
 def run(
     lessons: Lessons = None,
-    all_: Annotated[bool, typer.Option("--all", help="Every lesson; the default when none is named.")] = False,
     record: Annotated[bool, typer.Option(help="Keep the outputs for the book: only complete runs on a GPU.")] = False,
     book: Annotated[bool, typer.Option(help="Build the book afterwards.")] = False,
     timeout: Annotated[int, typer.Option(help="Seconds that one cell may take.", min=1)] = 600,
@@ -75,9 +75,9 @@ def run(
     """
     from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    from fourways import running
+    from fourways import files, running
 
-    chosen = _chosen([] if all_ else lessons)
+    chosen = _chosen(lessons)
     results = []
     columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=errors) as progress:
@@ -96,7 +96,7 @@ def run(
         for result in results:
             try:
                 for path in running.record(result):
-                    console.print(f"recorded {_short(path)}", highlight=False)
+                    console.print(f"recorded {files.short(path)}", highlight=False)
             except running.RecordingError as error:
                 failed.append(result)
                 _complain(error)
@@ -115,9 +115,15 @@ def check(lessons: Lessons = None, way: Way = None) -> None:
     """
     from fourways import checking
 
+    failed = False
     for found, ways in _loaded(lessons, way):
         console.print(f"[bold]{found.slug}[/]")
-        console.print(checking.check(ways))
+        try:
+            console.print(checking.check(ways))
+        except checking.CheckFailure as error:
+            failed = True
+            _complain(error)
+    raise typer.Exit(1 if failed else 0)
 
 
 @app.command("time")
@@ -167,7 +173,11 @@ def wheelhouse(
     python: Annotated[str, typer.Option(help="The Python version of the GPU machine.")] = "3.12",
     have: Annotated[
         Path | None,
-        typer.Option(help="What that machine has: its `pip freeze`, names or patterns such as `nvidia-*`, one a line."),
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            help="What that machine has: its `pip freeze`, names or patterns such as `nvidia-*`, one a line.",
+        ),
     ] = None,
 ) -> None:
     """Gather the wheels that a GPU machine without network needs, PyCUDA's included. Needs no driver; takes minutes.
@@ -183,33 +193,35 @@ def wheelhouse(
 def _chosen(names: list[str] | None) -> list[Any]:
     from fourways import lesson
 
-    return [lesson.find(name) for name in names] if names else lesson.all_lessons()
+    if names:
+        return list({found.slug: found for found in map(lesson.find, names)}.values())
+    return lesson.all_lessons()
 
 
-def _loaded(names: list[str] | None, only: list[str] | None) -> list[Any]:
+def _loaded(names: list[str] | None, only: list[str] | None) -> Iterator[tuple[Any, Any]]:
     """The lessons named with their ways, reduced to the ways asked for. Asking for a way that cannot run fails."""
-    from fourways import lesson
+    from fourways import lesson, toolchain
 
     if unknown := set(only or []) - set(lesson.WAYS):
         raise typer.BadParameter(f"{', '.join(unknown)}; choose from {', '.join(lesson.WAYS)}", param_hint="--way")
-    pairs = []
+    for way in only or []:
+        if reason := toolchain.missing(way):
+            raise RuntimeError(f"{way}: {reason}")
     for found in _chosen(names):
-        ways = lesson.load(found.number)
-        for way in only or []:
-            if way in ways.missing:
-                raise RuntimeError(f"{way}: {ways.missing[way]}")
-        if only:
-            ways.functions = {way: function for way, function in ways.functions.items() if way in only}
-        pairs.append((found, ways))
-    return pairs
+        ways = lesson.load(found)
+        asked = only or found.meta["ways"]
+        ways.functions = {way: function for way, function in ways.functions.items() if way in asked}
+        ways.missing = {way: reason for way, reason in ways.missing.items() if way in asked}
+        yield found, ways
 
 
 def _build_book() -> Path | None:
     from fourways import book as books
+    from fourways import files
 
     try:
         with errors.status("building the book"):
-            return _short(books.build())
+            return files.short(books.build())
     except books.BookError as error:
         _complain(error)
         return None
@@ -223,10 +235,6 @@ def _complain(error: object) -> None:
     errors.print(str(error), style="red", markup=False, highlight=False, soft_wrap=True)
 
 
-def _short(path: Path) -> Path:
-    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-
-
 def main() -> None:
     """Run the command. A user's mistake ends in one clear message and no traceback: 2 for bad arguments, else 1."""
     from fourways import lesson
@@ -237,7 +245,7 @@ def main() -> None:
     except lesson.LessonError as error:
         _complain(error)
         raise SystemExit(2) from None
-    except (CheckFailure, FileNotFoundError, RuntimeError) as error:
+    except (CheckFailure, OSError, RuntimeError) as error:
         _complain(error)
         raise SystemExit(1) from None
 

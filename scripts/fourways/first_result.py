@@ -27,13 +27,13 @@ class FirstResultError(RuntimeError):
 
 
 def cold_caches(folder: Path) -> Environment:
-    """Environment variables that point every compiler cache at `folder`."""
-    return {
-        "CUPY_CACHE_DIR": str(folder / "cupy"),
-        "PYCUDA_CACHE_DIR": str(folder / "pycuda"),
-        "CUDA_CACHE_PATH": str(folder / "driver"),
-        "FOURWAYS_CACHE_DIR": str(folder / "host"),
+    """Environment variables that point every compiler cache below `folder`, where they are made."""
+    caches = {
+        name: folder / name for name in ("CUPY_CACHE_DIR", "PYCUDA_CACHE_DIR", "CUDA_CACHE_PATH", "FOURWAYS_CACHE_DIR")
     }
+    for cache in caches.values():
+        cache.mkdir(parents=True, exist_ok=True)
+    return {name: str(cache) for name, cache in caches.items()}
 
 
 def run(
@@ -44,9 +44,6 @@ def run(
     `binding` is a folder whose `fourways_aot` is imported in place of the installed one.
     Raises FirstResultError if the process fails or its answer is wrong.
     """
-    for name in ("CUPY_CACHE_DIR", "PYCUDA_CACHE_DIR", "CUDA_CACHE_PATH", "FOURWAYS_CACHE_DIR"):
-        if name in environment:
-            Path(environment[name]).mkdir(parents=True, exist_ok=True)
     task = {
         "way": way,
         "kernel": str(found.meta["kernel"]),
@@ -62,6 +59,7 @@ def run(
         input=json.dumps(task),
         capture_output=True,
         text=True,
+        timeout=600,
         env=lesson.process_environment() | environment,
         cwd=kernels.root() / "lessons",
     )
@@ -94,7 +92,7 @@ def build_binding(kernel: str, folder: Path, cpp: Path | None = None) -> float:
     return time.perf_counter() - start
 
 
-def first_results(found: lesson.Lesson, way: str, cold: int = 3, warm: int = 5) -> list[Row]:
+def first_results(found: lesson.Lesson, way: str, cold: int, warm: int) -> list[Row]:
     """Rows for one way: `cold` (empty caches, nothing built) and `warm` (caches filled by a run before).
 
     Each has `stages`, the seconds of each stage in the median run, and `seconds`, median, p10 and p90 of the whole;
@@ -126,9 +124,9 @@ def _total(stages: dict[str, float]) -> float:
     return sum(stages.values())
 
 
-def compare(name: str, ways: tuple[str, ...] = lesson.WAYS, cold: int = 3, warm: int = 5) -> Table:
+def compare(name: str, ways: tuple[str, ...] = lesson.WAYS) -> Table:
     """The first results of lesson `name`, for each of `ways` that can run here, as a table with a column a stage."""
-    found = lesson.find(name)
+    found, cold, warm = lesson.find(name), 3, 5
     runnable = [way for way in ways if found.cells(f"way-{way}") and not toolchain.missing(way)]
     for way in runnable:
         run(found, way, {})  # warm-up: libraries come into the operating system's cache of files

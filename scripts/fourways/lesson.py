@@ -27,9 +27,9 @@ class LessonError(ValueError):
 class Ways:
     """The functions of one lesson that do the same thing in different ways.
 
-    `make_inputs(size)` returns a tuple of NumPy arrays and scalars; `reference(*inputs)` returns the expected output
-    (or a tuple of them) in the dtype that the kernel writes. Each of `functions`, keyed by way, takes
-    `(*inputs, *outputs)` and writes the outputs: CuPy arrays for a GPU way, NumPy arrays for `host`.
+    `make_inputs(size)` returns a tuple of NumPy arrays and scalars; `reference(*inputs)` returns the expected output,
+    an array of the dtype that the kernel writes. Each of `functions`, keyed by way, takes `(*inputs, output)` and
+    writes the output: CuPy arrays for a GPU way, NumPy arrays for `host`.
     `missing` holds, for every way that cannot run on this machine, one line with the remedy.
     """
 
@@ -53,14 +53,16 @@ def collect(namespace: Mapping[str, Any], rtol: float = 0.0) -> Ways:
     Raises LessonError where no way, or the ways of more than one kernel, or no `make_inputs`/`reference` are defined.
     """
     found = {match.groups(): namespace[name] for name in namespace if (match := _WAY_FUNCTION.fullmatch(name))}
+    missing = {way: reason for way in WAYS if (reason := toolchain.missing(way))}
     names = {kernel for kernel, _ in found}
+    if not names and missing:
+        raise LessonError("no way is defined; " + "; ".join(f"{way}: {reason}" for way, reason in missing.items()))
     if len(names) != 1:
         raise LessonError(f"expected functions <kernel>_<way> of one kernel, found {sorted(names) or 'none'}")
     for needed in ("make_inputs", "reference"):
         if needed not in namespace:
             raise LessonError(f"no {needed}() defined: the cell tagged `setup` defines it")
     functions = {way: function for way in WAYS for (_, other), function in found.items() if way == other}
-    missing = {way: reason for way in WAYS if (reason := toolchain.missing(way))}
     return Ways(names.pop(), namespace["make_inputs"], namespace["reference"], functions, missing, rtol)
 
 
@@ -83,9 +85,13 @@ class Lesson:
     @cached_property
     def notebook(self) -> Any:
         """The lesson as an nbformat notebook without outputs."""
-        import jupytext  # slow to import, and only this needs it
+        import jupytext  # slow to import, and only this needs them
+        import yaml
 
-        return jupytext.read(self.path)
+        try:
+            return jupytext.read(self.path)
+        except (OSError, ValueError, yaml.YAMLError) as error:
+            raise LessonError(f"{self.path.name} cannot be read: {error}") from None
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -133,14 +139,20 @@ def find(name: str) -> Lesson:
     raise LessonError(f"no lesson {name!r}; there are: {', '.join(lesson.slug for lesson in lessons) or 'none'}")
 
 
-def load(name: str) -> Ways:
-    """Execute a lesson's `setup` cells and the `way-*` cells that can run here, and return its functions."""
-    lesson = find(name)
+def load(lesson: Lesson) -> Ways:
+    """Execute a lesson's `setup` cells and the `way-*` cells that can run here, and return its functions.
+
+    Raises LessonError, naming the cell, where one of them raises.
+    """
     namespace: dict[str, Any] = {"__name__": f"lesson_{lesson.slug}"}
     runnable = [f"way-{way}" for way in WAYS if not toolchain.missing(way)]
     for tag in ["setup", *runnable]:
         for number, source in enumerate(lesson.cells(tag), 1):
-            exec(compile(source, f"<{lesson.path.name}, cell {tag} {number}>", "exec"), namespace)
+            cell = f"{lesson.path.name}, cell {number} tagged {tag}"
+            try:
+                exec(compile(source, f"<{cell}>", "exec"), namespace)
+            except Exception as error:
+                raise LessonError(f"{cell}: {type(error).__name__}: {error}") from error
     return collect(namespace, rtol=float(lesson.meta.get("rtol", 0.0)))
 
 
@@ -158,11 +170,15 @@ def fingerprint(path: Path) -> dict[str, str]:
     kernel = str(lesson.meta["kernel"])
     aot = kernels.root() / "cpp" / "aot"
     headers = sorted(set(aot.glob("*.hpp")) - {aot / "launch.hpp"})  # which lists all kernels: each new one changes it
-    binding = [aot / f"{kernel}.cu", *headers]
+    binding = [file.read_bytes() for file in (aot / f"{kernel}.cu", *headers) if file.is_file()]
+    function = re.search(
+        rf"^inline void bind_{kernel}\(.*?^}}", (aot / "module.cpp").read_text(), re.DOTALL | re.MULTILINE
+    )
+    binding += [function[0].encode()] if function else []
     return {
         "cells": _sha256(repr(cells).encode()),
         "kernel": _sha256(kernels.path(kernel).read_bytes()),
-        "binding": _sha256(b"".join(file.read_bytes() for file in binding)),
+        "binding": _sha256(b"".join(binding)),
     }
 
 

@@ -8,7 +8,7 @@ import re
 from io import StringIO
 from pathlib import Path
 
-from fourways import figures, kernels, lesson, running
+from fourways import figures, files, kernels, lesson
 from fourways.first_result import STAGES
 
 FIGURE = Path("book", "figures", "first_result.svg")
@@ -65,8 +65,8 @@ def first_result_figure() -> str:
 def main() -> None:
     """Write the table into README.md, and the figure."""
     path = kernels.root() / "README.md"
-    running.write_text(kernels.root() / FIGURE, first_result_figure())
-    running.write_text(path, readme(path.read_text(encoding="utf-8")))
+    files.write_text(kernels.root() / FIGURE, first_result_figure())
+    files.write_text(path, readme(path.read_text(encoding="utf-8")))
 
 
 if __name__ == "__main__":

@@ -1,18 +1,19 @@
 """Execute lessons cell by cell, skip what this machine cannot run, and record a GPU run for the book."""
 
 import json
-import os
 import re
+import sys
 import time
 from collections import Counter
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
-from fourways import environment, kernels, lesson, tables, toolchain
+from fourways import environment, files, kernels, lesson, tables, toolchain
 
 Progress = Callable[[lesson.Lesson, int, int], None]
 """Called before each code cell with the lesson, the cell's number from 1, and the number of code cells."""
@@ -57,37 +58,56 @@ def run(found: lesson.Lesson, progress: Progress = lambda *_: None, timeout: int
     `timeout` is in seconds a cell. The executed notebook is also written to `build/lessons/NN_slug.ipynb`.
     """
     import nbformat
-    from jupyter_client.manager import AsyncKernelManager
-    from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
-    notebook = found.notebook.copy()
-    result = LessonRun(found, notebook)
-    code_cells = [(index, cell) for index, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
-    resources = {"metadata": {"path": str(kernels.root() / "lessons")}}
-    start = time.perf_counter()
-    with ExitStack() as stack:
-        sockets = stack.enter_context(TemporaryDirectory(prefix="fourways-"))
-        manager = AsyncKernelManager(kernel_name="python3", transport="ipc", ip=f"{sockets}/kernel")  # no TCP port
-        client = NotebookClient(notebook, km=manager, timeout=timeout, resources=resources, coalesce_streams=True)
-        stack.enter_context(client.setup_kernel(cleanup_kc=True, env=lesson.process_environment()))
-        for number, (index, cell) in enumerate(code_cells, 1):
-            progress(found, number, len(code_cells))
-            if reason := skip_reason(cell):
-                result.skipped[reason] += 1
-                cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=f"Skipped: {reason}\n")]
-                continue
-            try:
+    result = LessonRun(found, deepcopy(found.notebook))
+    code_cells = [(i, cell) for i, cell in enumerate(result.notebook.cells) if cell.cell_type == "code"]
+    start, number = time.perf_counter(), 0
+    try:
+        with _kernel(result.notebook, timeout) as client:
+            for number, (index, cell) in enumerate(code_cells, 1):
+                progress(found, number, len(code_cells))
+                if reason := skip_reason(cell):
+                    result.skipped[reason] += 1
+                    note = f"Skipped: {reason}\n"
+                    cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=note)]
+                    continue
                 client.execute_cell(cell, index, execution_count=number)
-            except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
-                result.error = f"code cell {number}:\n{_plain(str(error)).strip()}"
-                break
-            result.ran += 1
+                result.ran += 1
+    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+        result.error = f"code cell {number}:\n{files.plain(str(error)).strip()}"
+    except (RuntimeError, OSError) as error:  # of the Jupyter kernel or its sockets
+        result.error = f"Jupyter: {files.plain(str(error)).strip()}"
     result.seconds = time.perf_counter() - start
-    for cell in notebook.cells:
+    for cell in result.notebook.cells:
         cell.metadata.pop("execution", None)  # time stamps of single messages
-    write_text(kernels.root() / "build" / "lessons" / f"{found.slug}.ipynb", nbformat.writes(notebook))
+    path = kernels.root() / "build" / "lessons" / f"{found.slug}.ipynb"
+    files.write_text(path, nbformat.writes(result.notebook))
     return result
+
+
+@contextmanager
+def _kernel(notebook: Any, timeout: int) -> Iterator[Any]:
+    """A notebook client with a Jupyter kernel of this interpreter, whatever kernels are installed elsewhere."""
+    from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
+    from jupyter_client.manager import AsyncKernelManager
+    from nbclient import NotebookClient
+
+    class ThisInterpreter(KernelSpecManager):
+        def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
+            return KernelSpec(argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"])
+
+    resources = {"metadata": {"path": str(kernels.root() / "lessons")}}
+    with TemporaryDirectory(prefix="fourways-", dir="/tmp") as sockets:  # a socket's path must be short
+        manager = AsyncKernelManager(
+            kernel_name="python3",
+            kernel_spec_manager=ThisInterpreter(),
+            transport="ipc",  # no TCP port that others could reach
+            ip=f"{sockets}/kernel",
+        )
+        client = NotebookClient(notebook, km=manager, timeout=timeout, resources=resources, coalesce_streams=True)
+        with client.setup_kernel(cleanup_kc=True, env=lesson.process_environment()):
+            yield client
 
 
 def record(result: LessonRun) -> list[Path]:
@@ -113,14 +133,15 @@ def record(result: LessonRun) -> list[Path]:
         content = json.dumps({"stamp": stamp, "tables": results}, indent=1, ensure_ascii=False)
         recorded.append((book / "results" / device / f"{found.slug}.json", content + "\n"))
     for path, content in recorded:
-        write_text(path, content)
+        files.write_text(path, content)
     return [path for path, _ in recorded]
 
 
 def anonymous(text: str) -> str:
     """`text` without this machine's folders: the clone becomes `.`, the home folder `~`, temporary ones `/tmp/…`."""
-    for place, short in ((str(kernels.root()), "."), (str(Path.home()), "~")):
-        text = text.replace(place, short)
+    for place, short in ((kernels.root(), "."), (Path.home(), "~")):
+        if len(place.parts) > 1:  # not the home folder / of some containers
+            text = re.sub(rf"{re.escape(str(place))}(?![\w-])", short, text)
     return re.sub(rf"(?:{re.escape(gettempdir())}|/tmp)/[\w.-]+", "/tmp/…", text)
 
 
@@ -128,18 +149,6 @@ def _tables(notebook: dict[str, Any]) -> list[tuple[str, list[tables.Row]]]:
     outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
     bundles = [output["data"][tables.MIME] for output in outputs if tables.MIME in output.get("data", {})]
     return [(bundle["table"], bundle["rows"]) for bundle in bundles]
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"\x1b\[[0-9;]*m", "", text)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all: to a temporary neighbour first, then renamed."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
 
 
 def summary(results: list[LessonRun]) -> tables.Table:

@@ -58,13 +58,18 @@ def device_seconds(call: Call, cold: bool = False) -> list[float]:
     """
     import cupy
 
+    call()
+    start = time.perf_counter()
+    call()
+    queued = time.perf_counter() - start
+    cycles = np.int64(2e9 * max(100e-6, 3 * queued))  # GPUs run at about 2 GHz
     delay = cupy.RawKernel(_DELAY, "delay")
     scratch = cupy.empty(2 * cupy.cuda.Device().attributes["L2CacheSize"] if cold else 0, np.uint8)
 
     def sample() -> tuple[Any, Any]:
         start, stop = cupy.cuda.Event(), cupy.cuda.Event()
         scratch.fill(0)
-        delay((1,), (1,), (np.int64(200_000),))  # about 100 µs: longer than the host needs for the next three lines
+        delay((1,), (1,), (cycles,))  # longer than the host needs for the next three lines
         start.record()
         call()
         stop.record()
@@ -79,9 +84,9 @@ def device_seconds(call: Call, cold: bool = False) -> list[float]:
     return measure(int(np.clip(_BUDGET / max(estimate, 1e-9), 20, 200)))
 
 
-def launch_seconds(call: Call, synchronize: Call, batch: int = 100) -> list[float]:
-    """Host seconds to queue one call (host clock): means over batches of `batch` calls that nobody waits for."""
-    samples = []
+def launch_seconds(call: Call, synchronize: Call) -> list[float]:
+    """Host seconds to queue one call (host clock): means over batches of 100 calls that nobody waits for."""
+    samples, batch = [], 100
     for _ in range(21):
         synchronize()
         start = time.perf_counter()
@@ -106,8 +111,7 @@ def time_way(ways: Ways, way: str, size: int) -> Row:
     expected = ways.reference(*inputs)
     if problem := checking.verdict(function, way, inputs, expected, ways.rtol):
         raise checking.CheckFailure(f"{ways.kernel}_{way}, size {size}: {problem}; a wrong answer is not timed")
-    outputs = tuple(np.empty_like(array) for array in (expected if isinstance(expected, tuple) else (expected,)))
-    arguments = tuple(checking.place(way, value) for value in inputs + outputs)
+    arguments = tuple(checking.place(way, value) for value in (*inputs, np.empty_like(expected)))
     row: Row = {"way": way, "size": size, "bytes": traffic(arguments)}
     if way == "host":
         row |= {"clock": "host", "seconds": summary(host_seconds(lambda: function(*arguments)))}
@@ -160,5 +164,5 @@ def compare(ways: Ways, size: int | None = None) -> Table:
         ("bytes/s", lambda row: rate(row["bytes_per_second"])),
         ("launch (host)", clock("launch_seconds")),
     ]
-    skipped = "; ".join(f"{way}: {reason}" for way, reason in ways.missing.items() if way in ways.functions)
+    skipped = "; ".join(f"{way}: {reason}" for way, reason in ways.missing.items())
     return Table("timing", rows, columns, f"Not timed: {skipped}" if skipped else "")

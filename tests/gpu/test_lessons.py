@@ -19,7 +19,7 @@ def test_lesson_runs_whole(slug: str) -> None:
 @pytest.mark.parametrize("slug, way", WAYS)
 def test_way_is_right_at_every_awkward_size(slug: str, way: str) -> None:
     assert toolchain.missing(way) is None, toolchain.missing(way)
-    ways = lesson.load(slug)
+    ways = lesson.load(lesson.find(slug))
     ways.functions = {way: ways.functions[way]}
     (row,) = [row for row in checking.check(ways).rows if row["way"] == way]
     assert (row["outcome"], row["sizes"]) == ("right", len(checking.SIZES))
@@ -32,7 +32,7 @@ def test_more_than_two_to_the_31_elements() -> None:
     size = 2**31 + 33
     if free < 3 * 4 * size:
         pytest.skip(f"needs {3 * 4 * size / 2**30:.0f} GiB of free GPU memory, there are {free / 2**30:.0f}")
-    ways = lesson.load("01")
+    ways = lesson.load(lesson.find("01"))
     x = cupy.random.default_rng(1).standard_normal(size, dtype=cupy.float32)
     for way in ("nvrtc", "nvcc", "pycuda", "pybind11"):
         y = cupy.full_like(x, cupy.nan)
@@ -93,7 +93,7 @@ def test_first_result_finds_the_cache_the_second_time(way: str) -> None:
 def test_a_wrong_dtype_is_silently_wrong_in_cupy_and_refused_by_the_binding() -> None:
     import cupy
 
-    ways = lesson.load("01")
+    ways = lesson.load(lesson.find("01"))
     x, y = cupy.arange(1, 5, dtype=cupy.float64), cupy.zeros(4, cupy.float32)
     ways.functions["nvrtc"](x, y)
     assert not np.array_equal(y.get(), [2, 4, 6, 8])
