@@ -4,6 +4,7 @@
 #   make test                      run the tests
 #   make lessons PYTHON=python3    use an interpreter that has the packages; install nothing
 #                                  (wheels it lacks: WHEELHOUSE=folder, made by `fourways wheelhouse folder`)
+.SECONDARY:
 .PHONY: help setup lessons test gpu record readme book lint lock clean
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile

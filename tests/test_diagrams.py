@@ -8,6 +8,7 @@ import pytest
 from browser import Browser, browser  # noqa: F401 (a fixture)
 
 from fourways import diagrams, figures
+from fourways.canvas import Canvas
 
 FILES = diagrams.draw()
 SVG = "{http://www.w3.org/2000/svg}"
@@ -73,7 +74,7 @@ def test_no_text_overlaps_or_leaves_its_box(browser: Browser, root: Path, name: 
 
 
 def test_an_overlap_would_be_seen(browser: Browser, tmp_path: Path) -> None:  # noqa: F811
-    canvas = diagrams.Canvas("light")
+    canvas = Canvas("light")
     canvas.box(100, 2, 60, "far too long for its box", "note")
     canvas.text(130, 25, "on top of it")
     canvas.text(370, 80, "over the edge")

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import layouts
 import pytest
 from rich.console import Console
 
-from fourways import doctor, inventory, toolchain
+from fourways import devices, doctor, inventory, judging, toolchain
 from fourways.inventory import Tool
 from fourways.toolchain import Driver, Gpu
 
@@ -50,7 +51,7 @@ def levels(findings: object) -> list[str]:
     return [finding.level for finding in findings]  # type: ignore[attr-defined]
 
 
-def only(findings: object, level: str) -> doctor.Finding:
+def only(findings: object, level: str) -> judging.Finding:
     """The one finding of this level; whatever is wrong must come with a remedy."""
     (found,) = [finding for finding in findings if finding.level == level]  # type: ignore[attr-defined]
     assert found.remedy or level in ("ok", "note")
@@ -61,67 +62,82 @@ def test_a_sound_machine_has_nothing_wrong(tools: dict[str, Tool], monkeypatch: 
     monkeypatch.setattr(inventory, "pycuda_built_against", lambda: ("13.0", ""))
     monkeypatch.setattr(inventory, "binding_architectures", lambda path: {"sm_90"})
     monkeypatch.setattr(inventory, "nvrtc_architectures", lambda path: [75, 90])
-    found = [
-        *doctor.judge_gpu(DRIVER, [H200]),
-        *doctor.judge_lesson_machine(),
-        *doctor.judge_compilers(tools),
-        *doctor.judge_host_compiler(tools),
-        *doctor.judge_driver(tools, DRIVER),
-        *doctor.judge_nvrtc(tools, [H200]),
-        *doctor.judge_linker(tools),
-        *doctor.judge_pycuda(tools, DRIVER),
-        *doctor.judge_binding(tools, [H200]),
-    ]
+    monkeypatch.setattr(judging, "caches", dict)  # those of this machine have tests of their own
+    found = judging.judge(tools, DRIVER, [H200])
     assert set(levels(found)) == {"ok"}, found
 
 
+def test_lessons_need_a_clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert list(judging.judge_clone()) == []
+    monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
+    found = only(judging.judge_clone(), "error")
+    assert found.what == "no clone of Four Ways found"
+    assert "set FOURWAYS_ROOT" in found.remedy
+    (tmp_path / "cpp" / "kernels").mkdir(parents=True)
+    (tmp_path / "lessons").mkdir()
+    (tmp_path / "lessons" / "README.md").touch()
+    assert only(judging.judge_clone(), "error").what == f"no lessons in {tmp_path / 'lessons'}"
+    (tmp_path / "lessons" / "00_first.md").touch()
+    assert list(judging.judge_clone()) == []
+
+
+def test_without_a_clone_the_report_says_that_no_lesson_can_run(
+    tools: dict[str, Tool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
+    monkeypatch.setattr(inventory, "tools", lambda: tools)
+    report = doctor.report()
+    assert not report.lessons_can_run
+    assert "no clone of Four Ways found" in [finding.what for finding in report.findings]
+
+
 def test_no_gpu_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = only(doctor.judge_gpu(None, []), "note")
+    found = only(judging.judge_gpu(None, []), "note")
     assert "no NVIDIA driver" in found.what
     assert "the host way" in found.what
     monkeypatch.setattr(toolchain, "driver", lambda: replace(DRIVER, problem="cuInit: CUDA_ERROR_NO_DEVICE"))
     monkeypatch.setattr(toolchain, "gpus", lambda: [])
-    assert "CUDA_ERROR_NO_DEVICE" in only(doctor.judge_gpu(DRIVER, []), "warning").what
+    assert "CUDA_ERROR_NO_DEVICE" in only(judging.judge_gpu(DRIVER, []), "warning").what
 
 
 def test_lessons_need_their_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolchain, "installed", lambda module: None if module == "nbclient" else Path(module))
-    found = only(doctor.judge_lesson_machine(), "error")
+    found = only(judging.judge_lesson_machine(), "error")
     assert found.what.endswith("nbclient")
 
 
 def test_two_cupy_wheels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inventory, "versions", lambda *names: {"cupy-cuda12x": "14.2", "cupy-cuda13x": "14.2"})
-    assert "pip uninstall cupy-cuda12x cupy-cuda13x" in only(doctor.judge_lesson_machine(), "error").remedy
+    assert "pip uninstall cupy-cuda12x cupy-cuda13x" in only(judging.judge_lesson_machine(), "error").remedy
 
 
 @pytest.mark.parametrize("change", [{"path": None}, {"version": None}])
 def test_nvcc_missing_or_broken(tools: dict[str, Tool], change: dict[str, object]) -> None:
-    only(doctor.judge_compilers(spoil(tools, "nvcc", **change)), "error")
+    only(judging.judge_compilers(spoil(tools, "nvcc", **change)), "error")
 
 
 @pytest.mark.parametrize("name", ["cuobjdump", "nvdisasm", "cmake", "ninja"])
 def test_small_tool_missing(tools: dict[str, Tool], name: str) -> None:
-    assert name in only(doctor.judge_compilers(spoil(tools, name, path=None)), "warning").what
+    assert name in only(judging.judge_compilers(spoil(tools, name, path=None)), "warning").what
 
 
 def test_another_nvcc_is_named_by_the_user(tools: dict[str, Tool], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NVCC", "/opt/other/nvcc")
-    assert "/opt/other/nvcc" in only(doctor.judge_compilers(tools), "note").what
+    assert "/opt/other/nvcc" in only(judging.judge_compilers(tools), "note").what
     monkeypatch.setenv("NVCC", str(tools["nvcc"].path))
-    assert levels(doctor.judge_compilers(tools)) == []
+    assert levels(judging.judge_compilers(tools)) == []
 
 
 def test_host_compiler_missing(tools: dict[str, Tool]) -> None:
     assert (
-        "apt install g++" in only(doctor.judge_host_compiler(spoil(tools, "host compiler", path=None)), "error").remedy
+        "apt install g++" in only(judging.judge_host_compiler(spoil(tools, "host compiler", path=None)), "error").remedy
     )
 
 
 def test_host_compiler_too_old(tools: dict[str, Tool], tmp_path: Path) -> None:
     """Too old is what cannot compile <barrier>; the compiler is asked, not a table of versions."""
     old = layouts.script(tmp_path / "old-g++", 'grep -q "#include <barrier>" && exit 1')
-    assert "C++20" in only(doctor.judge_host_compiler(spoil(tools, "host compiler", path=old)), "error").what
+    assert "C++20" in only(judging.judge_host_compiler(spoil(tools, "host compiler", path=old)), "error").what
 
 
 @pytest.mark.parametrize(
@@ -136,8 +152,8 @@ def test_host_compiler_too_new_for_nvcc(
     limits.parent.mkdir()
     limits.write_text(line)
     tools = spoil(tools, "host compiler", path=layouts.script(tmp_path / program, "exit 0"))
-    assert f"up to version {newest}" in only(doctor.judge_host_compiler(tools), "warning").what
-    assert levels(doctor.judge_host_compiler(spoil(tools, "host compiler", version="11.4.0"))) == []
+    assert f"up to version {newest}" in only(judging.judge_host_compiler(tools), "warning").what
+    assert levels(judging.judge_host_compiler(spoil(tools, "host compiler", version="11.4.0"))) == []
 
 
 def test_the_limit_is_read_from_real_headers() -> None:
@@ -157,31 +173,31 @@ def test_the_limit_is_read_from_real_headers() -> None:
 @pytest.mark.parametrize("name", ["nvcc", "NVRTC"])
 def test_toolkit_newer_than_driver(tools: dict[str, Tool], name: str, nvcc: str, level: str, says: str) -> None:
     found = [
-        item for item in doctor.judge_driver(spoil(tools, name, version=nvcc), DRIVER) if item.what.startswith(name)
+        item for item in judging.judge_driver(spoil(tools, name, version=nvcc), DRIVER) if item.what.startswith(name)
     ]
     assert says in only(found, level).what
-    assert list(doctor.judge_driver(spoil(tools, name, version=nvcc), None)) == []
+    assert list(judging.judge_driver(spoil(tools, name, version=nvcc), None)) == []
 
 
 def test_nvrtc_or_headers_missing(tools: dict[str, Tool]) -> None:
-    only(doctor.judge_nvrtc(spoil(tools, "NVRTC", path=None), []), "error")
-    only(doctor.judge_nvrtc(spoil(tools, "CUDA headers", path=None), []), "error")
+    only(judging.judge_nvrtc(spoil(tools, "NVRTC", path=None), []), "error")
+    only(judging.judge_nvrtc(spoil(tools, "CUDA headers", path=None), []), "error")
 
 
 @pytest.mark.parametrize(("version", "level"), [("13.0", "note"), ("12.8", "warning")])
 def test_headers_of_another_origin(tools: dict[str, Tool], version: str, level: str) -> None:
     strange = spoil(tools, "CUDA headers", path=Path("/usr/include"), version=version)
-    assert "elsewhere" in only(doctor.judge_nvrtc(strange, []), level).what
+    assert "elsewhere" in only(judging.judge_nvrtc(strange, []), level).what
 
 
 def test_cupy_of_another_cuda(tools: dict[str, Tool], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inventory, "versions", lambda *names: {"cupy-cuda12x": "14.2"})
-    assert "cupy-cuda12x" in only(doctor.judge_nvrtc(tools, []), "error").what
+    assert "cupy-cuda12x" in only(judging.judge_nvrtc(tools, []), "error").what
 
 
 def test_gpu_unknown_to_nvrtc(tools: dict[str, Tool], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inventory, "nvrtc_architectures", lambda path: [75, 80])
-    assert "sm_90" in only(doctor.judge_nvrtc(tools, [H200]), "error").what
+    assert "sm_90" in only(judging.judge_nvrtc(tools, [H200]), "error").what
 
 
 def test_this_nvrtc_knows_its_architectures() -> None:
@@ -191,8 +207,8 @@ def test_this_nvrtc_knows_its_architectures() -> None:
 
 @pytest.mark.parametrize(("name", "version"), [("NVRTC", "13.6"), ("nvcc", "13.6.1")])
 def test_compiler_newer_than_linker(tools: dict[str, Tool], name: str, version: str) -> None:
-    assert name in only(doctor.judge_linker(spoil(tools, name, version=version)), "warning").what
-    only(doctor.judge_linker(spoil(tools, "nvJitLink", path=None)), "warning")
+    assert name in only(judging.judge_linker(spoil(tools, name, version=version)), "warning").what
+    only(judging.judge_linker(spoil(tools, "nvJitLink", path=None)), "warning")
 
 
 @pytest.mark.parametrize(
@@ -210,23 +226,23 @@ def test_pycuda_that_does_not_fit(
     (package / "__init__.py").touch()
     (package / "driver.py").write_text(module)
     monkeypatch.setenv("PYTHONPATH", str(package.parent))
-    found = only(doctor.judge_pycuda(tools, DRIVER), "warning")
+    found = only(judging.judge_pycuda(tools, DRIVER), "warning")
     assert says in found.what
     assert found.remedy == "fourways install-pycuda"
-    assert list(doctor.judge_pycuda(tools, None)) == [], "without a driver PyCUDA has nothing to run on"
+    assert list(judging.judge_pycuda(tools, None)) == [], "without a driver PyCUDA has nothing to run on"
 
 
 def test_pycuda_missing_matters_only_with_a_driver(tools: dict[str, Tool]) -> None:
     missing = spoil(tools, "PyCUDA", path=None)
-    assert only(doctor.judge_pycuda(missing, DRIVER), "warning").remedy == "fourways install-pycuda"
-    assert list(doctor.judge_pycuda(missing, None)) == []
+    assert only(judging.judge_pycuda(missing, DRIVER), "warning").remedy == "fourways install-pycuda"
+    assert list(judging.judge_pycuda(missing, None)) == []
 
 
 def test_binding_missing_or_for_other_gpus(tools: dict[str, Tool], monkeypatch: pytest.MonkeyPatch) -> None:
-    only(doctor.judge_binding(spoil(tools, "fourways_aot", path=None), []), "warning")
+    only(judging.judge_binding(spoil(tools, "fourways_aot", path=None), []), "warning")
     monkeypatch.setattr(inventory, "binding_architectures", lambda path: {"sm_75", "sm_80"})
-    assert "sm_75, sm_80" in only(doctor.judge_binding(tools, [H200]), "warning").what
-    assert list(doctor.judge_binding(tools, [])) == []
+    assert "sm_75, sm_80" in only(judging.judge_binding(tools, [H200]), "warning").what
+    assert list(judging.judge_binding(tools, [])) == []
 
 
 @pytest.mark.parametrize(
@@ -246,7 +262,7 @@ def test_binding_missing_or_for_other_gpus(tools: dict[str, Tool], monkeypatch: 
     ],
 )
 def test_runs_on(holds: set[str], arch: str, runs: bool) -> None:
-    assert doctor.runs_on(holds, arch) is runs
+    assert judging.runs_on(holds, arch) is runs
 
 
 def test_binding_architectures_are_read_from_the_module(tmp_path: Path) -> None:
@@ -270,16 +286,16 @@ def test_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, varia
     monkeypatch.delenv("PYCUDA_DISABLE_CACHE", raising=False)
     (tmp_path / "file").touch()
     monkeypatch.setenv(variable, str(tmp_path / "file" / "cache"))
-    assert doctor.caches()[name] == (variable, tmp_path / "file" / "cache")
-    found = only(doctor.judge_cache(name, *doctor.caches()[name]), "error")
+    assert judging.caches()[name] == (variable, tmp_path / "file" / "cache")
+    found = only(judging.judge_cache(name, *judging.caches()[name]), "error")
     assert found.remedy.startswith(f"export {variable}=")
     monkeypatch.setenv(variable, str(tmp_path / "deep" / "cache"))
-    assert list(doctor.judge_cache(name, *doctor.caches()[name])) == []
-    assert not (tmp_path / "deep").exists(), "the doctor writes nothing"
+    assert list(judging.judge_cache(name, *judging.caches()[name])) == []
+    assert {path.name for path in tmp_path.iterdir()} == {"file"}, "the doctor leaves nothing behind"
     mounts = tmp_path / "mounts"
     mounts.write_text(f"/dev/root / ext4 rw 0 0\nserver:/home {tmp_path} nfs4 rw 0 0\n")
-    monkeypatch.setattr(doctor, "MOUNTS", mounts)
-    assert "nfs4" in only(doctor.judge_cache(name, *doctor.caches()[name]), "warning").what
+    monkeypatch.setattr(judging, "MOUNTS", mounts)
+    assert "nfs4" in only(judging.judge_cache(name, *judging.caches()[name]), "warning").what
 
 
 def test_cache_folders_by_default(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -288,17 +304,27 @@ def test_cache_folders_by_default(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert {name: folder for name, (_, folder) in doctor.caches().items()} == {
+    assert {name: folder for name, (_, folder) in judging.caches().items()} == {
         "CuPy": tmp_path / "home" / ".cupy" / "kernel_cache",
         "Four Ways": tmp_path / "fourways",
     }
 
 
-def test_unwritable_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        os, "access", lambda path, mode: False
-    )  # who runs the tests may be root, who may write anywhere
-    assert "cannot be written" in only(doctor.judge_cache("CuPy", "CUPY_CACHE_DIR", tmp_path / "cache"), "error").what
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="no /proc here")
+def test_a_folder_in_which_not_even_root_can_write() -> None:
+    found = only(judging.judge_cache("CuPy", "CUPY_CACHE_DIR", Path("/proc/x")), "error")
+    assert "/proc/x cannot be written, because of /proc (" in found.what
+
+
+def test_a_folder_that_cannot_be_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody else's home: the question whether it exists is already refused."""
+
+    def refuse(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "exists", refuse)
+    found = only(judging.judge_cache("CuPy", "CUPY_CACHE_DIR", tmp_path / "cache"), "error")
+    assert found.what.endswith(f"because of {tmp_path / 'cache'} (Permission denied)")
 
 
 def test_report_of_this_machine() -> None:
@@ -308,19 +334,36 @@ def test_report_of_this_machine() -> None:
     plain = json.loads(report.to_json())
     assert plain["lessons_can_run"] is True
     assert plain["tools"]["nvcc"]["path"] == str(toolchain.nvcc())
+    assert bool(plain["tools"]["driver"]["version"]) == bool(report.driver and report.driver.version)
     assert {finding["level"] for finding in plain["findings"]} <= set(doctor.STYLES)
     assert all(found.remedy for found in report.findings if found.level in ("warning", "error"))
 
 
 def test_one_error_keeps_lessons_from_running() -> None:
-    findings = [doctor.Finding("warning", "w", "r"), doctor.Finding("error", "e", "r")]
+    findings = [judging.Finding("warning", "w", "r"), judging.Finding("error", "e", "r")]
     assert not doctor.Report({}, None, [], findings).lessons_can_run
     assert doctor.Report({}, None, [], findings[:1]).lessons_can_run
 
 
-def test_render_shows_tools_gpus_and_findings() -> None:
+def test_the_driver_is_shown_with_its_library(tmp_path: Path) -> None:
+    """In a process of its own: the loader reads LD_LIBRARY_PATH at its start."""
+    library = layouts.driver(tmp_path / devices.DRIVER_LIBRARY)
+    script = "from fourways import doctor, toolchain; print(doctor.driver_tool(toolchain.driver()))"
+    paths = {"LD_LIBRARY_PATH": str(tmp_path), "PYTHONPATH": str(Path(doctor.__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-c", script], env=os.environ | paths, capture_output=True, text=True)
+    assert f"PosixPath('{library}')" in done.stdout and "why='CUDA 13.0'" in done.stdout, done.stderr
+    assert doctor.driver_tool(None) == Tool("driver")
+
+
+def test_render_shows_tools_gpus_and_findings(monkeypatch: pytest.MonkeyPatch) -> None:
     nvcc = Tool("nvcc", Path("/opt/[cuda]/nvcc"), "13.0.88", "from PATH", (Path("/usr/bin/nvcc"),))
-    report = doctor.Report({"nvcc": nvcc}, DRIVER, [H200], [doctor.Finding("warning", "an old [thing]", "mend it")])
+    monkeypatch.setattr(inventory, "loaded_library", lambda name: Path(f"/usr/lib/lib{name}.so.1"))
+    report = doctor.Report(
+        {"nvcc": nvcc, "driver": doctor.driver_tool(DRIVER)},
+        DRIVER,
+        [H200],
+        [judging.Finding("warning", "an old [thing]", "mend it")],
+    )
     console = Console(file=io.StringIO(), width=120)
     console.print(doctor.render(report))
     text = console.file.getvalue()  # type: ignore[attr-defined]
@@ -329,6 +372,7 @@ def test_render_shows_tools_gpus_and_findings() -> None:
         "from PATH",
         "/usr/bin/nvcc",
         "580.159.04",
+        "/usr/lib/libcuda.so.1",
         "H200",
         "139 GiB",
         "[thing]",

@@ -13,6 +13,8 @@ import pytest
 
 from fourways import devices, environment, kernels, toolchain
 
+HASH = "0123456789abcdef0123456789abcdef01234567"
+
 
 def test_stamp_is_json_and_complete() -> None:
     stamp = json.loads(json.dumps(environment.stamp()))
@@ -53,14 +55,16 @@ def test_stamp_names_no_path_user_or_host(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 def test_date_is_now_in_utc() -> None:
+    before = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
     date = datetime.datetime.fromisoformat(str(environment.stamp()["date"]))
     assert date.utcoffset() == datetime.timedelta(0)
-    assert abs(datetime.datetime.now(datetime.UTC) - date) < datetime.timedelta(minutes=1)
+    assert before <= date <= datetime.datetime.now(datetime.UTC)
 
 
 @pytest.fixture
 def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A clone with one commit."""
+    monkeypatch.setenv("FOURWAYS_COMMIT", "0" * 40)  # a checkout knows better
     (tmp_path / "cpp" / "kernels").mkdir(parents=True)
     (tmp_path / "cpp" / "kernels" / "k.cuh").write_text("// a kernel\n")
     monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
@@ -82,9 +86,30 @@ def test_commit_and_cleanness(clone: Path) -> None:
     assert environment._commit() == (head, False)
 
 
-def test_no_commit_outside_a_clone_or_without_git(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "")
-    assert environment._commit() == (None, None)
-    monkeypatch.undo()
-    monkeypatch.setenv("FOURWAYS_ROOT", str(clone / "nowhere"))
-    assert environment._commit() == (None, None)
+@pytest.mark.parametrize(("variable", "value"), [("PATH", ""), ("FOURWAYS_ROOT", "/nowhere")])
+@pytest.mark.parametrize(
+    ("told", "stamped"),
+    [
+        (None, (None, None)),
+        ("", (None, None)),
+        (HASH, (HASH, None)),
+        (f"{HASH}-dirty", (HASH, False)),
+        (HASH[:7], (HASH[:7], None)),
+        ("/home/somebody", (None, None)),
+        (f"v0.1-2-g{HASH}", (None, None)),
+    ],
+)
+def test_without_git_or_a_clone_the_commit_is_the_one_told(
+    clone: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    variable: str,
+    value: str,
+    told: str | None,
+    stamped: tuple[str | None, bool | None],
+) -> None:
+    monkeypatch.setenv(variable, value)
+    monkeypatch.delenv("FOURWAYS_COMMIT")
+    if told is not None:
+        monkeypatch.setenv("FOURWAYS_COMMIT", told)
+    stamp = environment.stamp()
+    assert (stamp["commit"], stamp["clean"]) == stamped

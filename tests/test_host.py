@@ -6,13 +6,14 @@ import shutil
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from fourways import host, kernels, toolchain
+from fourways import files, host, kernels, toolchain
 from fourways._host_launch import Program
 
 HERE = Path(__file__).parent / "kernels"
@@ -22,12 +23,12 @@ RNG = np.random.default_rng(7)
 pytestmark = pytest.mark.skipif(bool(toolchain.missing("host")), reason=str(toolchain.missing("host")))
 
 
-@pytest.fixture(scope="session", autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty cache for this run: every kernel here is compiled once."""
-    folder = tmp_path_factory.mktemp("host-cache")
-    os.environ["FOURWAYS_CACHE_DIR"] = str(folder)
-    return folder
+@pytest.fixture(scope="module", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """An empty cache for these tests: every kernel here is compiled once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FOURWAYS_CACHE_DIR", str(tmp_path_factory.mktemp("host-cache")))
+        yield
 
 
 def kernel(file: str, name: str, *options: str, sanitize: str | None = None) -> host.HostKernel:
@@ -184,7 +185,7 @@ def test_threads_that_cannot_be_started_are_an_error() -> None:
         "try: kernel((1,), (1024,), (x, y))\n"
         "except RuntimeError as error: print(error)\n"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert re.match(r"cannot start 1024 OS threads, .*: use a smaller block$", done.stdout), done.stdout + done.stderr
 
 
@@ -328,7 +329,7 @@ def test_our_own_headers_and_the_compiler_are_part_of_the_key(
     shutil.copytree(kernels.root() / "cpp", clone / "cpp")
     monkeypatch.setenv("FOURWAYS_ROOT", str(clone))
     assert (counted.filled(), counted.calls()) == (10, 1)
-    with (clone / "cpp" / "host" / "launch.hpp").open("a") as header:
+    with (clone / "cpp" / "host" / "warp.hpp").open("a") as header:
         header.write("// changed\n")
     assert (counted.filled(), counted.calls()) == (10, 2)
     compiler = Path(os.environ["CXX"])
@@ -349,10 +350,10 @@ def test_a_compile_error_shows_the_compilers_words_and_the_kernels_lines(counted
 def test_the_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("FOURWAYS_CACHE_DIR")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert host.cache_dir() == tmp_path / "fourways"
+    assert files.cache_dir() == tmp_path / "fourways"
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert host.cache_dir() == tmp_path / ".cache" / "fourways"
+    assert files.cache_dir() == tmp_path / ".cache" / "fourways"
 
 
 def test_a_cache_folder_that_cannot_be_made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

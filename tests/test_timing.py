@@ -35,7 +35,7 @@ def test_a_wrong_answer_is_not_timed() -> None:
 
 
 def test_first_result_in_a_fresh_process_cold_then_warm() -> None:
-    cold, warm = first_result.first_results(lesson.find("01"), "host", cold=1, warm=1)
+    cold, warm = first_result.first_results(lesson.find("01"), ["host"], cold=1, warm=1)
     assert (cold["state"], warm["state"]) == ("cold", "warm")
     assert list(cold["stages"]) == list(first_result.STAGES)
     assert cold["stages"]["build"] > warm["stages"]["build"] > 0, "the second process finds the first one's build"

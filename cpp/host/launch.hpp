@@ -3,27 +3,20 @@
 
 #include <atomic>
 #include <barrier>
-#include <chrono>
-#include <condition_variable>
 #include <deque>
 #include <exception>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
-#include <vector_types.h>
+#include "warp.hpp"
 
-#ifndef FOURWAYS_PATIENCE
-#define FOURWAYS_PATIENCE 30
-#endif
-
-static dim3 gridDim, blockDim;
+static dim3 gridDim;
 static uint3 blockIdx;
-static thread_local uint3 threadIdx;
-static constexpr int warpSize = 32;
 
 namespace fourways {
 namespace {
@@ -34,80 +27,6 @@ struct Kernel {
     std::string signature;
     void (*run_thread)(Arguments); // for the present threadIdx
     void (*run_block)(Arguments);  // for one thread after another, until they have become OS threads
-};
-
-unsigned rank() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
-unsigned lane() { return rank() % warpSize; }
-
-// What a lane brings to a meeting of its warp, and takes home: the value of lane `source`, and who brought non-zero.
-struct Visit {
-    unsigned mask, source = lane();
-    unsigned long long value = 0;
-    unsigned votes = 0;
-};
-
-// A meeting ends when every lane that its mask names is here or gone.
-class Warp {
-    Visit visits[warpSize];
-    std::atomic<unsigned> here = 0; // lanes that wait
-    unsigned gone;                  // lanes that have returned, or never were
-    std::mutex mutex;
-    std::condition_variable met;
-
-    void end_meeting_if_complete(unsigned mask)
-    {
-        if (mask & ~here & ~gone)
-            return;
-        const unsigned lanes = mask & here;
-        unsigned votes = 0;
-        unsigned long long brought[warpSize] = {};
-        for (unsigned i = 0; i < warpSize; ++i)
-            if (lanes >> i & 1) {
-                brought[i] = visits[i].value;
-                votes |= unsigned(brought[i] != 0) << i;
-            }
-        for (unsigned i = 0; i < warpSize; ++i)
-            if (lanes >> i & 1) {
-                visits[i].votes = votes;
-                visits[i].value = lanes >> visits[i].source & 1 ? brought[visits[i].source] : visits[i].value;
-            }
-        here &= ~lanes;
-        met.notify_all();
-    }
-
-public:
-    explicit Warp(unsigned lanes) : gone(lanes < warpSize ? ~0u << lanes : 0) {}
-
-    Visit meet(Visit visit)
-    {
-        const unsigned me = lane();
-        visit.mask |= 1u << me;
-        const auto released = [&] { return !(here >> me & 1); };
-        std::unique_lock lock(mutex);
-        visits[me] = visit;
-        here |= 1u << me;
-        end_meeting_if_complete(visit.mask);
-        lock.unlock();
-        for (int i = 0; i < 100 && !released(); ++i) // the others are soon there: cheaper than to sleep and be woken
-            std::this_thread::yield();
-        lock.lock();
-        if (!met.wait_for(lock, std::chrono::seconds(FOURWAYS_PATIENCE), released)) {
-            here &= ~(1u << me);
-            throw std::runtime_error("thread " + std::to_string(rank()) + " of its block waited " +
-                                     std::to_string(FOURWAYS_PATIENCE) + " s in a shuffle, a vote or __syncwarp for " +
-                                     "lanes that its mask names and that did not come");
-        }
-        return visits[me];
-    }
-
-    void leave(unsigned me)
-    {
-        std::lock_guard lock(mutex);
-        gone |= 1u << me;
-        for (unsigned i = 0; i < warpSize; ++i)
-            if (here >> i & 1 && visits[i].mask >> me & 1)
-                end_meeting_if_complete(visits[i].mask);
-    }
 };
 
 // One kernel on one grid. OS threads, once made, serve all blocks: each is the same CUDA thread of block after block.

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from fourways import figures, kernels, lesson, tables
+from fourways import figures, files, kernels, lesson, tables
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +29,6 @@ WAY_NAMES = {
     "host": "The host way, on the CPU",
 }
 _SOURCES = {"cells": "its code cells", "kernel": "its kernel", "binding": "its binding"}
-_ABSOLUTE_PATH = re.compile(r"(?<![\w.:/])/(?:home|root|Users|tmp|usr|opt|var|work|mnt|srv|data)/[^\s'\"<>:,;)]*")
 
 
 class BookError(RuntimeError):
@@ -119,29 +118,14 @@ def merge(found: lesson.Lesson, recording: Path) -> Page:
             f"Record it again on a machine with a GPU: fourways run {found.number} --record"
         )
     for cell, cell_outputs in zip(code, outputs, strict=True):
-        cell.outputs = [clean for output in cell_outputs if (clean := _clean(output))]
+        cell.outputs = cell_outputs
+        for output in cell_outputs:
+            output.get("data", {}).pop(tables.MIME, None)  # the rows behind a table: the page shows the table
     for cell in notebook.cells:
         if "solution" in lesson.tags(cell):
             _fold(cell)
     _introduce(notebook, _missing_note(found, stale) if stale else _provenance(stamp))
     return Page(found, notebook, stamp, stale)
-
-
-def _clean(output: Any) -> Any:
-    """An output without our own data and without absolute paths, or None where nothing is left of it."""
-    output = copy.deepcopy(output)
-    if "data" in output:
-        output.data.pop(tables.MIME, None)
-        for kind in output.data.keys() & {"text/plain", "text/html"}:
-            output.data[kind] = _shorten_paths(output.data[kind])
-        return output if output.data else None
-    if "text" in output:
-        output.text = _shorten_paths(output.text)
-    return output
-
-
-def _shorten_paths(text: str) -> str:
-    return _ABSOLUTE_PATH.sub(lambda match: f"…/{match[0].rstrip('/').rsplit('/', 1)[1]}", text)
 
 
 def _fold(cell: Any) -> None:
@@ -201,7 +185,7 @@ def _render(source: Path, output: Path) -> Path:
     done = subprocess.run(command, capture_output=True, text=True)
     html = output / "_build" / "html"
     if done.returncode or not (html / "index.html").is_file():
-        said = re.sub(r"\x1b\[[0-9;]*m", "", done.stderr + done.stdout).replace(f"{source}/", "")
+        said = files.plain(done.stderr + done.stdout).replace(f"{source}/", "")
         warnings = [line for line in said.splitlines() if re.search("WARNING|ERROR", line)]
         raise BookError("The book was not built:\n" + ("\n".join(warnings) or said.strip()[-2000:]))
     return html

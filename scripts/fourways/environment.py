@@ -1,6 +1,7 @@
 """The stamp of a run: on what device, with which tools, from which sources. No path, user or host name goes into it."""
 
 import datetime
+import os
 import platform
 import re
 import subprocess
@@ -19,6 +20,10 @@ def stamp() -> dict[str, object]:
 
     `memory_bytes` and the device's other fields are those of GPU 0. `clean` is False where tracked files differ from
     `commit`. `date` is UTC in ISO 8601, to the second.
+
+    For a copy of a clone that is no git checkout, the variable FOURWAYS_COMMIT may name the commit, as
+    `git describe --always --abbrev=40 --exclude='*' --dirty` prints it: 7 to 64 hexadecimal digits, then perhaps
+    `-dirty`. With `-dirty` `clean` is False, else None: nobody looked. Any other text counts as not set.
     """
     driver, gpus = toolchain.driver(), toolchain.gpus()
     gpu = gpus[0] if gpus else None
@@ -62,13 +67,14 @@ def _processor() -> str | None:
 
 
 def _commit() -> tuple[str | None, bool | None]:
-    """The clone's commit and whether its tracked files are unchanged; (None, None) outside a clone or without git."""
+    """The clone's commit and whether its tracked files are unchanged; without git, what FOURWAYS_COMMIT says."""
     try:
         folder = kernels.root()
         commit = _git(folder, "rev-parse", "HEAD")
         return commit, _git(folder, "status", "--porcelain", "--untracked-files=no") == ""
     except (OSError, subprocess.CalledProcessError):
-        return None, None
+        told = re.fullmatch(r"([0-9a-f]{7,64})(-dirty)?", os.environ.get("FOURWAYS_COMMIT", ""))
+        return (told[1], False if told[2] else None) if told else (None, None)
 
 
 def _git(folder: Path, *arguments: str) -> str:

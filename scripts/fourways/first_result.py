@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from fourways import kernels, lesson, toolchain
@@ -18,6 +19,8 @@ from fourways.tables import Row, Table, seconds
 from fourways.timing import summary
 
 STAGES = ("start", "import", "context", "inputs", "build", "load", "launch")
+
+STATES = ("cold", "warm")
 
 Environment = dict[str, str]
 
@@ -92,31 +95,38 @@ def build_binding(kernel: str, folder: Path, cpp: Path | None = None) -> float:
     return time.perf_counter() - start
 
 
-def first_results(found: lesson.Lesson, way: str, cold: int, warm: int) -> list[Row]:
-    """Rows for one way: `cold` (empty caches, nothing built) and `warm` (caches filled by a run before).
+def first_results(found: lesson.Lesson, ways: Sequence[str], cold: int = 3, warm: int = 5) -> list[Row]:
+    """Two rows for each way: `cold` (empty caches, nothing built) and `warm` (caches filled by a run before).
 
     Each has `stages`, the seconds of each stage in the median run, and `seconds`, median, p10 and p90 of the whole;
-    with odd counts the stages add up to the median. Files are in the operating system's cache in both states: a
-    machine that has just booted is slower.
+    with odd counts the stages add up to the median. The ways take turns, so that a machine that slows down slows all
+    of them. Files are in the operating system's cache in both states: a machine that has just booted is slower.
     """
+    runs: dict[tuple[str, str], list[dict[str, float]]] = {(way, state): [] for way in ways for state in STATES}
     with tempfile.TemporaryDirectory(prefix="fourways-") as base:
-        cold_runs: list[dict[str, float]] = []
+
+        def places(way: str, number: int) -> tuple[Environment, Path | None]:
+            folder = Path(base, way, str(number))
+            return cold_caches(folder), folder / "cmake" if way == "pybind11" else None
+
         for number in range(cold):
-            folder = Path(base) / str(number)
-            binding = folder / "cmake" if way == "pybind11" else None
-            built = build_binding(str(found.meta["kernel"]), binding) if binding else 0.0
-            stages = run(found, way, cold_caches(folder), binding)
-            cold_runs.append(stages | {"build": stages["build"] + built})
-        warm_runs = [run(found, way, cold_caches(folder), binding) for _ in range(warm)]
+            for way in ways:
+                caches, binding = places(way, number)
+                built = build_binding(str(found.meta["kernel"]), binding) if binding else 0.0
+                stages = run(found, way, caches, binding)
+                runs[way, "cold"].append(stages | {"build": stages["build"] + built})
+        for _ in range(warm):
+            for way in ways:
+                runs[way, "warm"].append(run(found, way, *places(way, cold - 1)))
     return [
         {
             "way": way,
             "state": state,
             "clock": "host",
-            "stages": sorted(runs, key=_total)[len(runs) // 2],
-            "seconds": summary([_total(stages) for stages in runs]),
+            "stages": sorted(samples, key=_total)[len(samples) // 2],
+            "seconds": summary([_total(stages) for stages in samples]),
         }
-        for state, runs in (("cold", cold_runs), ("warm", warm_runs))
+        for (way, state), samples in runs.items()
     ]
 
 
@@ -126,17 +136,16 @@ def _total(stages: dict[str, float]) -> float:
 
 def compare(name: str, ways: tuple[str, ...] = lesson.WAYS) -> Table:
     """The first results of lesson `name`, for each of `ways` that can run here, as a table with a column a stage."""
-    found, cold, warm = lesson.find(name), 3, 5
+    found = lesson.find(name)
     runnable = [way for way in ways if found.cells(f"way-{way}") and not toolchain.missing(way)]
     for way in runnable:
         run(found, way, {})  # warm-up: libraries come into the operating system's cache of files
-    rows = [row for way in runnable for row in first_results(found, way, cold, warm)]
+    rows = first_results(found, runnable)
     columns = [
         ("way", lambda row: row["way"]),
         ("caches", lambda row: row["state"]),
         *((name, lambda row, name=name: seconds(row["stages"][name])) for name in STAGES),
         ("total (median)", lambda row: seconds(row["seconds"]["median"])),
     ]
-    return Table(
-        "first_result", rows, columns, f"Host clock; the median of {cold} cold and of {warm} warm fresh processes."
-    )
+    counts = " and of ".join(f"{row['seconds']['samples']} {row['state']}" for row in rows[:2])
+    return Table("first_result", rows, columns, f"Host clock; the median of {counts} fresh processes.")

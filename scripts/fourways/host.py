@@ -11,7 +11,6 @@ SanitizerError. A race between two blocks goes unseen, because blocks run one af
 
 import hashlib
 import json
-import os
 import re
 import subprocess
 import tempfile
@@ -19,10 +18,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fourways import kernels, toolchain
+from fourways import files, kernels, toolchain
 from fourways._host_launch import Library, Parameter, Program, SanitizerError, check_launch
 
-__all__ = ["CompileError", "HostKernel", "HostModule", "SanitizerError", "cache_dir", "compile", "unsupported"]
+__all__ = ["CompileError", "HostKernel", "HostModule", "SanitizerError", "compile", "unsupported"]
 
 _NO_HOST_WAY = {
     r"^\s*#\s*include\s*<cub/": "it uses CUB, whose algorithms need a GPU",
@@ -71,12 +70,6 @@ class HostModule:
             raise ValueError(f"no kernel {name!r} in {self.path.name}; there are: {', '.join(self.names)}")
         number = self.names.index(name)
         return HostKernel(name, number, self._signatures[number], self._code)
-
-
-def cache_dir() -> Path:
-    """Where compiled kernels are kept: `FOURWAYS_CACHE_DIR`, else `fourways` in the user's cache folder."""
-    named = os.environ.get("FOURWAYS_CACHE_DIR")
-    return Path(named) if named else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fourways"
 
 
 def unsupported(path: str | Path) -> str | None:
@@ -149,7 +142,7 @@ def _build(path: Path, unit: str, options: tuple[str, ...], sanitize: str | None
     binary = compiler.resolve()
     identity = [str(binary), binary.stat().st_size, binary.stat().st_mtime_ns]  # to ask its version starts a process
     key = hashlib.sha256(json.dumps([unit, command, identity]).encode()).hexdigest()
-    cache = cache_dir()
+    cache = files.cache_dir()
     manifest = cache / f"{key}.json"
     if manifest.exists():
         built = _named_by_contents(cache, key, json.loads(manifest.read_text(encoding="utf-8")))

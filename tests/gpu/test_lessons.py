@@ -84,7 +84,7 @@ def test_cold_is_slower_than_warm_where_the_data_fits_the_cache() -> None:
 
 @pytest.mark.parametrize("way", ["nvrtc", "nvcc", "pycuda"])
 def test_first_result_finds_the_cache_the_second_time(way: str) -> None:
-    cold, warm = first_result.first_results(lesson.find("01"), way, cold=1, warm=1)
+    cold, warm = first_result.first_results(lesson.find("01"), [way], cold=1, warm=1)
     assert cold["stages"]["build"] > warm["stages"]["build"]
     assert warm["stages"]["context"] > 0.01
     assert cold["stages"]["load"] > 0 and cold["stages"]["launch"] > 0
