@@ -76,4 +76,6 @@ def test_outside_a_clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_time_first_on_the_cpu() -> None:
     done = fourways("time", "1", "--first", "-w", "host")
-    assert done.returncode == 0 and "the median of 3 cold and of 5 warm fresh processes" in " ".join(done.stdout.split())
+    assert done.returncode == 0 and "the median of 3 cold and of 5 warm fresh processes" in " ".join(
+        done.stdout.split()
+    )

@@ -145,7 +145,7 @@ def compare(name: str, ways: tuple[str, ...] = lesson.WAYS) -> Table:
         ("way", lambda row: row["way"]),
         ("caches", lambda row: row["state"]),
         *((name, lambda row, name=name: seconds(row["stages"][name])) for name in STAGES),
-        ("total (median)", lambda row: seconds(row["seconds"]["median"])),
+        ("total", lambda row: seconds(row["seconds"]["median"])),
     ]
     counts = " and of ".join(f"{row['seconds']['samples']} {row['state']}" for row in rows[:2])
     return Table("first_result", rows, columns, f"Host clock; the median of {counts} fresh processes.")

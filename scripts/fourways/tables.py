@@ -40,10 +40,12 @@ class Table:
         return {"text/plain": str(self), "text/html": html, MIME: {"table": self.name, "rows": self.rows}}
 
     def __rich__(self) -> Any:
+        from rich.box import SIMPLE_HEAD
         from rich.console import Group
         from rich.table import Table as RichTable
 
-        table = RichTable(*(heading for heading, _ in self.columns))
+        headings = [heading for heading, _ in self.columns]
+        table = RichTable(*headings, box=SIMPLE_HEAD, padding=0)  # narrow: 80 columns are few
         for line in self.cells():
             table.add_row(*line)
         return Group(table, self.note) if self.note else table

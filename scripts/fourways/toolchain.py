@@ -2,7 +2,7 @@
 
 Where several toolkits are installed the preference is: the wheels of this Python environment, the conda environment,
 `CUDA_PATH`, `CUDA_HOME`, `/usr/local/cuda`, then the `nvcc` on PATH. `fourways.inventory` lists it all with
-versions, `fourways.doctor` judges whether it fits together.
+versions, `fourways.judging` judges whether it fits together.
 """
 
 import functools
