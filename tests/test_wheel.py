@@ -42,7 +42,11 @@ def test_wheel_installs_into_an_empty_environment_and_imports(tmp_path: Path, ro
     assert any(name.endswith("licenses/LICENSE") for name in names)
     empty = tmp_path / "empty"
     run(uv, "venv", "--quiet", "--python", sys.executable, str(empty))
-    run(uv, "pip", "install", "--quiet", "--python", str(empty / "bin" / "python"), str(wheel), env=bare)
+    python = str(empty / "bin" / "python")
+    locked = ["--constraint", str(root / "requirements.lock")]  # a new release of anybody's must not break this
+    run(uv, "pip", "install", "--quiet", "--python", python, *locked, str(wheel), env=bare)
     code = "import fourways.cli, fourways_aot; print(fourways_aot.__file__)"
-    place = run(str(empty / "bin" / "python"), "-c", code, env=bare, cwd=tmp_path)
+    place = run(python, "-c", code, env=bare, cwd=tmp_path)
     assert place.startswith(str(empty))
+    outside = subprocess.run([python, "-m", "fourways", "list"], env=bare, cwd=tmp_path, capture_output=True, text=True)
+    assert outside.returncode == 1 and "no clone of Four Ways found" in outside.stderr
