@@ -1,5 +1,6 @@
 """The command as a user meets it: help that teaches, clear errors, exit codes."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +25,7 @@ HELP = {
     "check": "fourways check 1 --way host",
     "time": "fourways time 1 --first",
     "book": "build/book",
+    "build": "fourways build my.cu --arch all --json builds.json",
     "install-pycuda": "--if-driver",
     "wheelhouse": "make lessons PYTHON=python3 WHEELHOUSE=folder",
 }
@@ -88,3 +90,23 @@ def test_time_first_on_the_cpu() -> None:
     assert done.returncode == 0 and "the median of 3 cold and of 5 warm fresh processes" in " ".join(
         done.stdout.split()
     )
+
+
+def test_build_writes_json_and_fails_whole(tmp_path: Path) -> None:
+    file = tmp_path / "builds.json"
+    done = fourways("build", "1", "--arch", "75", "--arch", "sm_90", "--json", str(file))
+    assert done.returncode == 0 and "runs" in done.stdout
+    content = json.loads(file.read_text())
+    assert [row["arch"] for row in content["tables"]["build"]] == ["sm_75", "sm_90"] * 2
+    assert content["stamp"]["nvcc"]
+    file.unlink()
+    broken = tmp_path / "broken.cu"
+    broken.write_text('extern "C" __global__ void f(float *x) { x[0] = y; }')
+    for arguments, words in (
+        (("1", "--arch", "999"), "sm_999"),
+        ((str(broken),), 'identifier "y" is undefined'),
+        (("no.cu",), "no file no.cu"),
+    ):
+        done = fourways("build", *arguments, "--json", str(file))
+        assert done.returncode in (1, 2) and words in done.stderr and "Traceback" not in done.stderr
+        assert not file.exists()

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from fourways import cli_tools
+
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
@@ -152,6 +154,9 @@ def book() -> None:
     place = _build_book()
     console.print(f"The book: {place}" if place else "The book was not built.", soft_wrap=True, highlight=False)
     raise typer.Exit(0 if place else 1)
+
+
+app.command()(cli_tools.build)
 
 
 @app.command("install-pycuda")
