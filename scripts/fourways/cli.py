@@ -157,6 +157,7 @@ def book() -> None:
 
 
 app.command()(cli_tools.build)
+app.command()(cli_tools.link)
 
 
 @app.command("install-pycuda")

@@ -32,6 +32,33 @@ def build(kernel: Kernel, arch: Arch = None, option: Option = None, json_file: J
     save(json_file, tables)
 
 
+def link(
+    units: Annotated[list[str] | None, typer.Argument(help="Files, or sources in quotes; default: cpp/link.")] = None,
+    entry: Annotated[str, typer.Option(help='The `extern "C"` kernel of these units.')] = "apply_transform",
+    arch: Annotated[str | None, typer.Option(help="E.g. `sm_90`; default: this machine's GPU, else sm_90.")] = None,
+    elements: Annotated[int, typer.Option(help="Elements that the kernel is checked and timed on.", min=1)] = 2**26,
+    json_file: Json = None,
+) -> None:
+    """Link a program of several files in five builds, and show which of them inlined the call between the files.
+
+    `fourways link` takes the plug-in program of cpp/link: a library's kernel that calls a user's function.
+    `fourways link --arch sm_75` does so for another GPU; no GPU is needed, but only on one it is checked and timed.
+    `fourways link library.cu mine.cu --entry my_kernel` takes files of your own (built, not run).
+    A call that is left costs registers and time; link-time optimization (LTO) inlines it, as one source does.
+    """
+    from fourways import linking
+
+    with Console(stderr=True).status("building five times"):
+        rows = linking.link_all(units or (), entry, arch, elements)
+    table = linking.table(rows)
+    Console().print(table)
+    problems = [f"{row['build']}: {row['error']}" for row in rows if row["error"]]
+    problems += [f"{row['build']}: {row['check']}" for row in rows if row.get("check", "right") != "right"]
+    if problems:
+        raise RuntimeError("\n".join(problems))
+    save(json_file, [table])
+
+
 def save(file: Path | None, tables: Sequence) -> None:
     """Write tables to a JSON file, whole or not at all: `{"stamp": {...}, "tables": {name: rows}}`."""
     if file is not None:
