@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fourways import building, builds, kernels, lesson
+from fourways import building, builds, kernels
 
 
 def test_a_row_for_each_compiler_and_architecture() -> None:
@@ -45,11 +45,3 @@ def test_which_artefact_runs_where() -> None:
     assert where["cubin sm_90"] == ["90"]
     assert where["PTX compute_90"] == ["90", "100", "120"]
     assert where["cubin sm_100"] == ["100"], "12.0 is another major version"
-
-
-def test_which_file_is_meant(tmp_path: Path) -> None:
-    doublify = kernels.path("doublify")
-    assert [builds.kernel_file(name) for name in ("doublify", "1", "01_doublify", str(doublify))] == [doublify] * 4
-    for wrong in ("nothing", str(tmp_path / "none.cu")):
-        with pytest.raises(lesson.LessonError):
-            builds.kernel_file(wrong)

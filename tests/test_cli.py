@@ -25,6 +25,7 @@ HELP = {
     "check": "fourways check 1 --way host",
     "time": "fourways time 1 --first",
     "book": "build/book",
+    "sass": "fourways sass 1 -w nvrtc -w pycuda",
     "link": "fourways link library.cu mine.cu --entry my_kernel",
     "build": "fourways build my.cu --arch all --json builds.json",
     "install-pycuda": "--if-driver",

@@ -3,22 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from fourways import building, judging, kernels, lesson
+from fourways import building, judging
 from fourways.tables import Row, Table, seconds
 from fourways.timing import summary
-
-
-def kernel_file(name: str) -> Path:
-    """The kernel file that a user means: a path to a `.cu` or `.cuh`, a kernel's name, or a lesson's number or name.
-
-    Raises LessonError where it is none of them.
-    """
-    path = Path(name)
-    if path.suffix in (".cu", ".cuh"):
-        if not path.is_file():
-            raise lesson.LessonError(f"no file {name}")
-        return path
-    return kernels.path(name if name in kernels.names() else str(lesson.find(name).meta["kernel"]))
 
 
 def architectures(names: Sequence[str]) -> list[str]:

@@ -157,6 +157,7 @@ def book() -> None:
 
 
 app.command()(cli_tools.build)
+app.command()(cli_tools.sass)
 app.command()(cli_tools.link)
 
 

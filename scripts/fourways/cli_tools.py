@@ -20,9 +20,9 @@ def build(kernel: Kernel, arch: Arch = None, option: Option = None, json_file: J
     `fourways build 1` takes lesson 01's kernel, for sm_90; `fourways build my.cu --arch all --json builds.json` a file
     of your own, for seven architectures. A second table says which artefact runs on which GPU.
     """
-    from fourways import building, builds
+    from fourways import building, builds, lesson
 
-    path, archs = builds.kernel_file(kernel), builds.architectures(arch or ["sm_90"])
+    path, archs = lesson.kernel_file(kernel), builds.architectures(arch or ["sm_90"])
     console = Console()
     with Console(stderr=True).status(f"compiling {path.name}"):
         found = builds.rows(path, building.COMPILERS, archs, option or [])
@@ -30,6 +30,46 @@ def build(kernel: Kernel, arch: Arch = None, option: Option = None, json_file: J
     for table in tables:
         console.print(table)
     save(json_file, tables)
+
+
+def sass(
+    kernel: Kernel,
+    way: Annotated[
+        list[str] | None, typer.Option("--way", "-w", help="A way, options of your own after it; two ways for a diff.")
+    ] = None,
+    arch: Annotated[list[str] | None, typer.Option("--arch", "-a", help="Default sm_90; two for a diff.")] = None,
+    entry: Annotated[str | None, typer.Option(help="Only this function; default: all in the file.")] = None,
+    rename: Annotated[bool, typer.Option("--rename", help="A diff that ignores which registers were chosen.")] = False,
+    json_file: Json = None,
+) -> None:
+    """Show the machine code (SASS) that the ways make of a kernel. Needs no GPU.
+
+    `fourways sass 1` counts the instructions of lesson 01's kernel by kind, for every way.
+
+    `fourways sass 1 -w nvrtc` lists them. `fourways sass 1 -w nvrtc -w pycuda` puts two ways side by side, then builds
+    the second again, one option changed at a time, until it is the first: that option makes the difference.
+
+    `fourways sass my.cu --entry mine -w pycuda -w "pycuda --fmad=false"` shows what an option does to your kernel;
+    `fourways sass 1 -w nvrtc --arch 80 --arch 90` what an architecture does.
+    """
+    from fourways import lesson
+    from fourways import sass as machine_code
+
+    ways, archs = way or list(machine_code.WAYS), arch or ["sm_90"]
+    if wrong := [name for name in ways if name.split()[:1] not in [[known] for known in machine_code.WAYS]]:
+        raise typer.BadParameter(f"{wrong[0]!r}; choose from {', '.join(machine_code.WAYS)}", param_hint="--way")
+    path = lesson.kernel_file(kernel)
+    table = machine_code.counts(path, ways, archs, entry)
+    sides = [(one, other) for one in ways for other in archs] if way else []
+    if len(sides) == 1:
+        print(*machine_code.listing(path, *sides[0], entry), sep="\n", end="\n\n")
+    if len(sides) == 2:
+        (way_a, arch_a), (way_b, arch_b) = sides
+        one, other = (machine_code.listing(path, *side, entry) for side in sides)
+        print(machine_code.diff(one, other, rename), end="\n\n")
+        print(machine_code.explain(path, way_a, way_b, arch_a, arch_b, entry))
+    Console().print(table)
+    save(json_file, [table])
 
 
 def link(

@@ -139,6 +139,19 @@ def find(name: str) -> Lesson:
     raise LessonError(f"no lesson {name!r}; there are: {', '.join(lesson.slug for lesson in lessons) or 'none'}")
 
 
+def kernel_file(name: str) -> Path:
+    """The kernel file that a user means: a path to a `.cu` or `.cuh`, a kernel's name, or a lesson's number or name.
+
+    Raises LessonError where it is none of them.
+    """
+    path = Path(name)
+    if path.suffix in (".cu", ".cuh"):
+        if not path.is_file():
+            raise LessonError(f"no file {name}: give the path of a .cu or .cuh, or a lesson's number")
+        return path
+    return kernels.path(name if name in kernels.names() else str(find(name).meta["kernel"]))
+
+
 def load(lesson: Lesson) -> Ways:
     """Execute a lesson's `setup` cells and the `way-*` cells that can run here, and return its functions.
 

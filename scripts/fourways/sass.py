@@ -1,0 +1,263 @@
+"""Read the machine code (SASS) that each way makes of a kernel: list it, count it, compare it, find the flag to blame.
+
+Needs no GPU and no driver. A way may carry options of your own after its name: `"pycuda --fmad=false"`.
+
+What each way gives its compiler, besides the architecture and include folders, stands in RECIPES:
+- nvrtc, nvcc: what CuPy's `RawModule` adds on its own (`building.CUPY_OPTIONS`).
+- pycuda: nothing. `pycuda/compiler.py` of PyCUDA 2026.1 adds what stands in `PYCUDA_DEFAULT_NVCC_FLAGS`, and so do we.
+- pybind11: what CMake 4.4 gives nvcc for a Release build (`Modules/Compiler/NVIDIA.cmake`: `-O3 -DNDEBUG`) and for
+  `CUDA_STANDARD 17` of `cpp/CMakeLists.txt`; a test compares. Left out: the `-Xcompiler` ones, for host code alone.
+"""
+
+import difflib
+import itertools
+import os
+import re
+import shlex
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from fourways import building, opcodes
+from fourways.tables import Column, Row, Table
+
+RECIPES = {
+    "nvrtc": ("nvrtc", building.CUPY_OPTIONS["nvrtc"]),
+    "nvcc": ("nvcc", building.CUPY_OPTIONS["nvcc"]),
+    "pycuda": ("nvcc", ()),
+    "pybind11": ("nvcc", ("-O3", "-DNDEBUG", "-std=c++17")),
+}
+WAYS = tuple(RECIPES)
+
+_JUMPS = ("BRA", "BRX", "BRXU", "BSSY", "CALL", "JMP", "JMX", "JMXU", "RET", "WARPSYNC")
+
+_ENTRY = re.compile(r"\s*(?:\.section\s+\.text\.([^,\s]+)|Function : (\S+))")  # nvdisasm, cuobjdump
+_LABEL = re.compile(r"([.$\w]+):\s*$")
+_INSTRUCTION = re.compile(r"\s*/\*([0-9a-f]+)\*/\s+(?:(@!?\w+)\s+)?([A-Z][\w.]*)\s*([^;]*?)\s*;")
+_TARGET = re.compile(r"`\(([^)]+)\)|\b0x([0-9a-f]+)$")
+_REGISTER = re.compile(r"\b(U?[RP]|B)(\d+)\b")
+
+
+class SassError(RuntimeError):
+    """The machine code does not hold what was asked for; the message names what it holds."""
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One SASS instruction, e.g. `@!P0 BRA L0`: its function, its byte address there, its parts. Jumps go to labels."""
+
+    entry: str
+    address: int
+    predicate: str
+    opcode: str
+    operands: str
+
+    @property
+    def base(self) -> str:
+        """The opcode without its modifiers: `IMAD` of `IMAD.MOV.U32`."""
+        return self.opcode.split(".")[0]
+
+    @property
+    def kind(self) -> str:
+        """One of `opcodes.KINDS`, by the base alone: `IMAD.MOV.U32` is "integer", though it only moves a register."""
+        return opcodes.KIND.get(self.base, "uniform" if self.base.startswith("U") else "other")
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.predicate, self.opcode, self.operands)))
+
+
+def parse(text: str) -> list[Instruction]:
+    """The instructions in what nvdisasm or cuobjdump printed, by function name and address; both give the same.
+
+    Jumps go to labels `L0`, `L1`, ... in order of first mention, as addresses move with every instruction added.
+    Left out is what fills up the end of the code and never runs: a jump to itself, and `NOP`s.
+    """
+    functions: dict[str, list[Instruction]] = {}
+    labels: dict[str, dict[str, int]] = {}
+    entry, waiting = "", []
+    for line in text.splitlines():
+        if match := _ENTRY.match(line):
+            entry = match[1] or match[2]
+        elif match := _LABEL.match(line):
+            waiting.append(match[1])
+        elif match := _INSTRUCTION.match(line):
+            address = int(match[1], 16)
+            labels.setdefault(entry, {}).update(dict.fromkeys(waiting, address))
+            waiting = []
+            functions.setdefault(entry, []).append(Instruction(entry, address, match[2] or "", match[3], match[4]))
+    return [line for entry in sorted(functions) for line in _tidy(functions[entry], labels[entry])]
+
+
+def _tidy(lines: list[Instruction], labels: dict[str, int]) -> Iterator[Instruction]:
+    places = {line.address for line in lines}
+    targets = {}
+    for line in lines:
+        if line.base in _JUMPS and (match := _TARGET.search(line.operands)):
+            target = int(match[2], 16) if match[2] else labels.get(match[1])
+            if target in places:  # and is no function elsewhere, nor a mask of threads
+                targets[line.address] = target
+    while lines and (lines[-1].opcode == "NOP" or targets.get(lines[-1].address) == lines[-1].address):
+        lines.pop()
+    names: dict[int | None, str] = {}
+    for line in lines:
+        if line.address in targets:
+            label = names.setdefault(targets[line.address], f"L{len(names)}")
+            line = replace(line, operands=_TARGET.sub(label, line.operands))
+        yield line
+
+
+def _recipe(way: str, arch: str) -> tuple[str, ...]:
+    """What decides the machine code, as words: the compiler, the architecture, every option."""
+    name, *own = shlex.split(way) or [""]
+    if name not in RECIPES:
+        raise ValueError(f"no way {name!r} that makes machine code; there are: {', '.join(WAYS)}")
+    compiler, options = RECIPES[name]
+    if name == "pycuda" and not own:
+        own = os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", "").split()
+    return (compiler, f"sm_{arch.removeprefix('sm_')}", *options, *own)
+
+
+def _compiled(path: Path, recipe: Sequence[str], entry: str | None) -> list[Instruction]:
+    compiler, arch, *options = recipe
+    lines = parse(building.disassemble(building.build(path, compiler, arch, options=options).code))
+    # without extern "C" a name is mangled: its length, then the name
+    wanted = re.compile(rf"{re.escape(entry)}$|.*(?<!\d){len(entry)}{re.escape(entry)}" if entry else "")
+    found = [line for line in lines if wanted.match(line.entry)]
+    if not found:
+        there = ", ".join(dict.fromkeys(line.entry for line in lines)) or "none"
+        raise SassError(f"{path.name} has no entry point{f' {entry!r}' if entry else ''}; there are: {there}")
+    return found
+
+
+def listing(path: Path | str, way: str, arch: str = "sm_90", entry: str | None = None) -> list[Instruction]:
+    """The machine code of the kernel file `path`, as `way` builds it: of the function `entry`, or of all.
+
+    Raises ValueError for another way, SassError for another entry, BuildError for what the compiler refuses.
+    """
+    return _compiled(Path(path), _recipe(way, arch), entry)
+
+
+def counts(
+    path: Path | str, ways: Sequence[str] = WAYS, archs: Sequence[str] = ("sm_90",), entry: str | None = None
+) -> Table:
+    """How many instructions of each kind stand in the machine code: a row for each function and kind, "all" first.
+
+    A row's "counts" are by way and architecture, `{"nvrtc sm_90": 2}`: instructions as they stand in the code, not as
+    often as a thread executes them. A kind that occurs nowhere has no row. Raises as `listing` does.
+    """
+    found: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    builds = {f"{way} sm_{arch.removeprefix('sm_')}": (way, arch) for arch, way in itertools.product(archs, ways)}
+    for name, (way, arch) in builds.items():
+        for line in listing(path, way, arch, entry):
+            found[line.entry][name].update((line.kind, "all"))
+    rows: list[Row] = [
+        {"entry": function, "kind": kind, "counts": {name: by_build[name][kind] for name in builds}}
+        for function, by_build in found.items()
+        for kind in ("all", *opcodes.KINDS)
+        if any(by_build[name][kind] for name in builds)
+    ]
+    columns: list[Column] = [("entry", lambda row: row["entry"])] if len(found) > 1 else []
+    columns += [("kind", lambda row: row["kind"])]
+    columns += [(name, lambda row, name=name: str(row["counts"][name])) for name in builds]  # type: ignore[misc]
+    return Table("sass", rows, columns)
+
+
+@dataclass(frozen=True)
+class Diff:
+    """Two listings side by side: `pairs` of lines, None where a side has none. `str()` marks them as `diff -y` does."""
+
+    pairs: list[tuple[str | None, str | None]]
+
+    @property
+    def differences(self) -> int:
+        """The number of lines that are not the same on both sides; 0 says that the machine code is equal."""
+        return sum(left != right for left, right in self.pairs)
+
+    def __str__(self) -> str:
+        width = max((len(left or "") for left, _ in self.pairs), default=0)
+        lines = []
+        for left, right in self.pairs:
+            mark = " " if left == right else ">" if left is None else "<" if right is None else "|"
+            lines.append(f"{left or '':{width}} {mark} {right or ''}".rstrip())
+        return "\n".join(lines)
+
+
+def diff(a: Sequence[Instruction], b: Sequence[Instruction], rename: bool = False) -> Diff:
+    """Compare two listings, without addresses.
+
+    `rename` numbers each listing's registers by first appearance, so that another choice of registers is no difference.
+    """
+    left, right = _lines(a, rename), _lines(b, rename)
+    pairs: list[tuple[str | None, str | None]] = []
+    for _, i, j, k, m in difflib.SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+        pairs += itertools.zip_longest(left[i:j], right[k:m])
+    return Diff(pairs)
+
+
+def _lines(listed: Sequence[Instruction], rename: bool) -> list[str]:
+    lines = []
+    for entry, instructions in itertools.groupby(listed, lambda line: line.entry):
+        names: dict[str, dict[str, int]] = defaultdict(dict)
+
+        def by_appearance(match: re.Match[str], names: dict[str, dict[str, int]] = names) -> str:
+            seen = names[match[1]]
+            return f"{match[1]}{seen.setdefault(match[2], len(seen))}"
+
+        texts = map(str, instructions)
+        lines += [f"{entry}:", *(_REGISTER.sub(by_appearance, text) if rename else text for text in texts)]
+    return lines
+
+
+def explain(
+    path: Path | str, way_a: str, way_b: str, arch: str = "sm_90", arch_b: str | None = None, entry: str | None = None
+) -> str:
+    """Find out by experiment which option makes two ways' machine code differ, and say so in a few lines.
+
+    Builds the second again with one change towards the first (an option more, less or of another value; the other
+    compiler; the other architecture), each in turn, then with two, and so on, until the machine code is the first's.
+    Options must be one word each, `-Xptxas=-O1`. Raises as `listing` does.
+    """
+    path, a, b = Path(path), _recipe(way_a, arch), _recipe(way_b, arch_b or arch)
+    goal = _compiled(path, a, entry)
+    report = [f"first:  {way_a} = {' '.join(a)}", f"second: {way_b} = {' '.join(b)}"]
+    differing = diff(goal, _compiled(path, b, entry)).differences
+    if not differing:
+        return "\n".join([*report, f"The machine code is the same: {len(goal)} instructions."])
+    report.append(f"{_differ(differing)}. The second again, changed towards the first:")
+    changes = _changes(a, b)
+    for size in range(1, len(changes) + 1):
+        causes = []
+        for chosen in itertools.combinations(changes, size):
+            name = ", ".join(f"{new} for {old}" if old and new else new or f"without {old}" for old, new in chosen)
+            try:
+                outcome = _differ(diff(goal, _compiled(path, _changed(a, b, chosen), entry)).differences)
+            except building.BuildError:
+                outcome = "the compiler refuses"
+            report.append(f"  {name}: {outcome}")
+            causes += [name] if outcome == _differ(0) else []
+        if causes:
+            return "\n".join([*report, f"What makes the difference: {', or as well '.join(causes)}"])
+    return "\n".join([*report, "None of that makes them the same: look at options given twice, and at their order."])
+
+
+def _differ(lines: int) -> str:
+    return f"{lines} line{'s differ' if lines > 1 else ' differs'}" if lines else "the same machine code"
+
+
+def _changes(a: Sequence[str], b: Sequence[str]) -> list[tuple[str, str]]:
+    """The words to take from b and to put in their place, one pair a change; "" where there is none."""
+    gone, changes = [word for word in b[2:] if word not in a[2:]], []
+    for new in (word for word in a[2:] if word not in b[2:]):
+        old = next((word for word in gone if word.partition("=")[0] == new.partition("=")[0]), "")
+        gone = [word for word in gone if word != old]
+        changes.append((old, new))
+    changes += [(old, "") for old in gone]
+    return changes + [(old, new) for old, new in zip(b[:2], a[:2], strict=True) if old != new]
+
+
+def _changed(a: Sequence[str], b: Sequence[str], changes: Sequence[tuple[str, str]]) -> list[str]:
+    swap = dict(changes)
+    words = [swap.get(word, word) for word in b] + [new for old, new in changes if not old]
+    # where two options contradict each other the order matters: the first's
+    return words[:2] + sorted(filter(None, words[2:]), key=[*a, *b].index)
