@@ -91,6 +91,33 @@ def _exact(array: np.ndarray) -> type:
     return np.complex128 if array.dtype.kind == "c" else np.float64
 
 
+def exercise(
+    function: Callable[..., None],
+    make_inputs: Callable[[int], tuple],
+    reference: Callable,
+    way: str = "host",
+    sizes: Iterable[int] = SIZES,
+    rtol: float = 0.0,
+) -> bool:
+    """Try a learner's `function(*inputs, output)` at every size; print what is wrong first; return whether all is right.
+
+    It says which size and which element, what came and what was expected; or which exception came. `make_inputs`,
+    `reference` and `rtol` are as in a lesson; `way` says where the arrays lie: in NumPy for "host", else on the GPU.
+    """
+    sizes = tuple(sizes)
+    for size in sizes:
+        inputs = make_inputs(size)
+        try:
+            problem = verdict(function, way, inputs, reference(*inputs), rtol)
+        except Exception as error:
+            problem = f"it raised {type(error).__name__}: {error}"
+        if problem:
+            print(f"Not yet. Size {size}: {problem}")
+            return False
+    print(f"Right at {len(sizes)} sizes, from {min(sizes)} to {max(sizes)}.")
+    return True
+
+
 def check(ways: Ways, sizes: Iterable[int] = SIZES) -> Table:
     """Check every way that can run here at every size against the reference, and return the outcomes as a table.
 

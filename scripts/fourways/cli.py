@@ -1,13 +1,12 @@
 """The command `fourways`: parse, call, print."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
-from fourways import cli_tools
+from fourways import cli_measure, cli_tools
+from fourways.cli_measure import Lessons, chosen, complain, console, errors
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -16,11 +15,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
-console = Console(soft_wrap=False)
-errors = Console(stderr=True)
-
-Lessons = Annotated[list[str] | None, typer.Argument(help="Lessons by number or name, e.g. `1` or `doublify`.")]
-Way = Annotated[list[str] | None, typer.Option("--way", "-w", help="Only this way; may be given several times.")]
 
 
 @app.callback()
@@ -79,11 +73,10 @@ def run(
 
     from fourways import files, running
 
-    chosen = _chosen(lessons)
     results = []
     columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=errors) as progress:
-        for found in chosen:
+        for found in chosen(lessons):
             task = progress.add_task(f"{found.slug}", total=None)
 
             def show(_: Any, number: int, total: int, task: Any = task) -> None:
@@ -93,7 +86,7 @@ def run(
             progress.update(task, completed=progress.tasks[task].total)
     failed = [result for result in results if result.error]
     for result in failed:
-        _complain(f"{result.lesson.slug} failed in {result.error}")
+        complain(f"{result.lesson.slug} failed in {result.error}")
     if record:
         for result in results:
             try:
@@ -101,7 +94,7 @@ def run(
                     console.print(f"recorded {files.short(path)}", highlight=False)
             except running.RecordingError as error:
                 failed.append(result)
-                _complain(error)
+                complain(error)
     place = _build_book() if book else None
     console.print(running.summary(results))
     if book:
@@ -109,43 +102,8 @@ def run(
     raise typer.Exit(1 if failed or (book and not place) else 0)
 
 
-@app.command()
-def check(lessons: Lessons = None, way: Way = None) -> None:
-    """Check that every way gives the right answer at every awkward size, for the lessons named (default: all).
-
-    `fourways check 1 --way host` checks lesson 01 on the CPU. Outputs are poisoned first, NaN fails.
-    """
-    from fourways import checking
-
-    failed = False
-    for found, ways in _loaded(lessons, way):
-        console.print(f"[bold]{found.slug}[/]")
-        try:
-            console.print(checking.check(ways))
-        except checking.CheckFailure as error:
-            failed = True
-            _complain(error)
-    raise typer.Exit(1 if failed else 0)
-
-
-@app.command("time")
-def time_(
-    lessons: Lessons = None,
-    way: Way = None,
-    size: Annotated[int | None, typer.Option(help="Elements; default 2^26 on a GPU, 2^22 on the CPU.", min=1)] = None,
-    first: Annotated[bool, typer.Option("--first", help="Time process start to first result instead.")] = False,
-) -> None:
-    """Time the ways of a lesson side by side: warm, with a cold L2 cache, and the cost of a launch.
-
-    `fourways time 1` times lesson 01; `fourways time 1 --first` takes the first result apart, in fresh processes.
-    Nothing is timed whose answer is wrong.
-    """
-    from fourways import first_result, timing
-
-    for found, ways in _loaded(lessons, way):
-        console.print(f"[bold]{found.slug}[/]")
-        table = first_result.compare(found.number, ways=tuple(ways.runnable)) if first else timing.compare(ways, size)
-        console.print(table)
+app.command()(cli_measure.check)
+app.command()(cli_measure.time)
 
 
 @app.command()
@@ -197,31 +155,6 @@ def wheelhouse(
     installing.wheelhouse(folder, python=python, have=there, log=_tell)
 
 
-def _chosen(names: list[str] | None) -> list[Any]:
-    from fourways import lesson
-
-    if names:
-        return list({found.slug: found for found in map(lesson.find, names)}.values())
-    return lesson.all_lessons()
-
-
-def _loaded(names: list[str] | None, only: list[str] | None) -> Iterator[tuple[Any, Any]]:
-    """The lessons named with their ways, reduced to the ways asked for. Asking for a way that cannot run fails."""
-    from fourways import lesson, toolchain
-
-    if unknown := set(only or []) - set(lesson.WAYS):
-        raise typer.BadParameter(f"{', '.join(unknown)}; choose from {', '.join(lesson.WAYS)}", param_hint="--way")
-    for way in only or []:
-        if reason := toolchain.missing(way):
-            raise RuntimeError(f"{way}: {reason}")
-    for found in _chosen(names):
-        ways = lesson.load(found)
-        asked = only or found.meta["ways"]
-        ways.functions = {way: function for way, function in ways.functions.items() if way in asked}
-        ways.missing = {way: reason for way, reason in ways.missing.items() if way in asked}
-        yield found, ways
-
-
 def _build_book() -> Path | None:
     from fourways import book as books
     from fourways import files
@@ -230,16 +163,12 @@ def _build_book() -> Path | None:
         with errors.status("building the book"):
             return files.short(books.build())
     except books.BookError as error:
-        _complain(error)
+        complain(error)
         return None
 
 
 def _tell(text: str) -> None:
     errors.print(text, markup=False, highlight=False, soft_wrap=True)
-
-
-def _complain(error: object) -> None:
-    errors.print(str(error), style="red", markup=False, highlight=False, soft_wrap=True)
 
 
 def main() -> None:
@@ -250,10 +179,10 @@ def main() -> None:
     try:
         app()
     except lesson.LessonError as error:
-        _complain(error)
+        complain(error)
         raise SystemExit(2) from None
     except (CheckFailure, OSError, RuntimeError) as error:
-        _complain(error)
+        complain(error)
         raise SystemExit(1) from None
 
 

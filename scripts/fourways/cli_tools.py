@@ -1,9 +1,9 @@
 """The commands on single kernels: `fourways build` and its relatives. As in `cli`: parse, call, print."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -12,6 +12,7 @@ Kernel = Annotated[str, typer.Argument(help="A lesson's number, a kernel's name,
 Arch = Annotated[list[str] | None, typer.Option("--arch", "-a", help="As `90` or `sm_90`, or `all`; several times.")]
 Option = Annotated[list[str] | None, typer.Option("--option", "-o", help="For the compiler, e.g. `-o=-DFACTOR=3`.")]
 Json = Annotated[Path | None, typer.Option("--json", help="Write the rows here as JSON, too.")]
+FigureFile = Annotated[Path | None, typer.Option("--figure", help="Draw it: the .svg or .png file to write.")]
 
 
 def build(kernel: Kernel, arch: Arch = None, option: Option = None, json_file: Json = None) -> None:
@@ -97,6 +98,14 @@ def link(
     if problems:
         raise RuntimeError("\n".join(problems))
     save(json_file, [table])
+
+
+def draw(file: Path | None, figure: Callable[[], Any]) -> None:
+    """Write the figure that `figure()` makes to a file, if one was asked for."""
+    if file is not None:
+        from fourways import figures
+
+        figures.save(figure(), file)
 
 
 def save(file: Path | None, tables: Sequence) -> None:

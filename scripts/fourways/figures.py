@@ -1,7 +1,11 @@
 """The look of every plot, and the few shapes the lessons draw: data in, matplotlib figure out."""
 
 from collections.abc import Mapping, Sequence
+from io import BytesIO
+from pathlib import Path
 from typing import Any
+
+from fourways import files
 
 COLOURS = {"nvrtc": "#0072B2", "nvcc": "#56B4E9", "pycuda": "#E69F00", "pybind11": "#009E73", "host": "#777777"}
 """One colour for each way, everywhere (Okabe and Ito's palette, readable with any colour vision)."""
@@ -22,6 +26,22 @@ def _axes(rows: Sequence[int]) -> Any:
     figure, axes = plt.subplots(len(rows), figsize=size, layout="constrained", height_ratios=rows, squeeze=False)
     plt.close(figure)
     return axes[:, 0]
+
+
+def save(figure: Any, path: Path) -> None:
+    """Write a figure to a `.svg` or `.png` file, whole or not at all. Raises ValueError for another suffix."""
+    format_ = check_suffix(path).suffix[1:]
+    content = BytesIO()
+    metadata = {"Date": None, "Creator": None} if format_ == "svg" else None
+    figure.savefig(content, format=format_, metadata=metadata, dpi=200)
+    files.write_bytes(path, content.getvalue())
+
+
+def check_suffix(path: Path) -> Path:
+    """`path`, if a figure can be written there; else ValueError: before a long measurement rather than after it."""
+    if path.suffix not in (".svg", ".png"):
+        raise ValueError(f"{path}: a figure is a .svg or a .png file")
+    return path
 
 
 def style() -> None:
@@ -97,3 +117,47 @@ def log_bars(groups: Mapping[str, Mapping[str, float]], ways: Sequence[str], xla
     axes.invert_yaxis()
     axes.set(xlabel=xlabel, title=title)
     return axes.figure
+
+
+def bars(panels: Mapping[str, Mapping[str, float]], show: Any, colours: Mapping[str, str], title: str) -> Any:
+    """Horizontal bars, one panel above the other: `panels[panel][bar]`; `show(value)` is the text at a bar's end.
+
+    `colours` are by bar; a bar without one is grey. Each panel has its own scale, from 0.
+    """
+    axes = _axes([len(values) for values in panels.values()])
+    for ax, (panel, values) in zip(axes, panels.items(), strict=True):
+        ax.barh(list(values), list(values.values()), color=[colours.get(bar, "#777777") for bar in values])
+        for bar, value in values.items():
+            ax.annotate(show(value), (value, bar), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8)
+        ax.margins(x=0.2)
+        ax.set_xticks([])
+        ax.spines["bottom"].set_visible(False)
+        ax.invert_yaxis()
+        ax.set_title(panel, loc="left", fontsize=8)
+    axes[0].figure.suptitle(title)
+    return axes[0].figure
+
+
+def lines(
+    series: Mapping[str, Sequence[tuple[float, float]]], xlabel: str, ylabel: str, show: Any, title: str, roof: str = ""
+) -> Any:
+    """Lines on two logarithmic axes: `series[name]` is pairs of x and y; `show(value)` is the text of a y tick.
+
+    The series called `roof` is drawn dashed, as the limit that the others cannot pass.
+    """
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    (ax,) = _axes([9])
+    for number, (name, points) in enumerate(series.items()):
+        colour = COLOURS.get(name, "#000000" if name == roof else STAGE_COLOURS[1 + number % 6])
+        look = {"linestyle": "--", "zorder": 1} if name == roof else {"marker": "o^sDv"[number % 5], "markersize": 3.5}
+        ax.plot(*zip(*points, strict=True), color=colour, label=name, linewidth=1.2, **look)
+    ax.set_xscale("log", base=2)
+    ax.set_yscale("log")
+    ax.yaxis.set_major_locator(LogLocator(10, (1, 2, 5)))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: show(value)))
+    ax.yaxis.set_minor_formatter(NullFormatter())
+    ax.grid(True, axis="y")
+    ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
+    ax.figure.legend(ncols=3, loc="outside lower center", frameon=False, **_TIGHT)
+    return ax.figure

@@ -6,11 +6,16 @@ from pathlib import Path
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a UTF-8 file whole or not at all: to a temporary neighbour first, then renamed."""
+    """Write a UTF-8 file whole or not at all."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all: to a temporary neighbour first, then renamed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_bytes(content)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from fourways import kernels, lesson, toolchain
 from fourways.tables import Row, Table, seconds
@@ -140,7 +141,11 @@ def compare(name: str, ways: tuple[str, ...] = lesson.WAYS) -> Table:
     runnable = [way for way in ways if found.cells(f"way-{way}") and not toolchain.missing(way)]
     for way in runnable:
         run(found, way, {})  # warm-up: libraries come into the operating system's cache of files
-    rows = first_results(found, runnable)
+    return table(first_results(found, runnable))
+
+
+def table(rows: Sequence[Row]) -> Table:
+    """The rows of `first_results` as a table."""
     columns = [
         ("way", lambda row: row["way"]),
         ("caches", lambda row: row["state"]),
@@ -149,3 +154,13 @@ def compare(name: str, ways: tuple[str, ...] = lesson.WAYS) -> Table:
     ]
     counts = " and of ".join(f"{row['seconds']['samples']} {row['state']}" for row in rows[:2])
     return Table("first_result", rows, columns, f"Host clock; the median of {counts} fresh processes.")
+
+
+def figure(rows: Sequence[Row], kernel: str) -> Any:
+    """The stages of every way's median run as stacked bars, cold above warm."""
+    from fourways import figures
+
+    panels: dict[str, dict[str, dict[str, float]]] = {state: {} for state in STATES}
+    for row in rows:
+        panels[row["state"]][row["way"]] = row["stages"]
+    return figures.stacked_bars(panels, "seconds from process start (host clock)", f"The first result of {kernel}")

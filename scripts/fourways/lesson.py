@@ -95,7 +95,7 @@ class Lesson:
 
     @property
     def meta(self) -> dict[str, Any]:
-        """The front matter under `fourways:` (kernel, ways, without, minutes)."""
+        """The front matter under `fourways:` (kernel, further kernels in `also`, ways, without, minutes, rtol)."""
         try:
             return self.notebook.metadata["fourways"]
         except KeyError:
@@ -177,20 +177,21 @@ def process_environment() -> dict[str, str]:
 
 
 def fingerprint(path: Path) -> dict[str, str]:
-    """The SHA-256 of what a recorded run depends on: the lesson's code cells, its kernel and its binding."""
+    """The SHA-256 of what a recorded run depends on: the lesson's code cells, its kernels and their bindings."""
     lesson = Lesson(path)
     cells = [(tags(cell), cell.source) for cell in lesson.notebook.cells if cell.cell_type == "code"]
-    kernel = str(lesson.meta["kernel"])
+    names = [str(lesson.meta["kernel"]), *lesson.meta.get("also", ())]
     aot = kernels.root() / "cpp" / "aot"
     headers = sorted(set(aot.glob("*.hpp")) - {aot / "launch.hpp"})  # which lists all kernels: each new one changes it
-    binding = [file.read_bytes() for file in (aot / f"{kernel}.cu", *headers) if file.is_file()]
-    function = re.search(
-        rf"^inline void bind_{kernel}\(.*?^}}", (aot / "module.cpp").read_text(), re.DOTALL | re.MULTILINE
-    )
-    binding += [function[0].encode()] if function else []
+    files = [aot / f"{name}.cu" for name in names] + headers
+    binding = [file.read_bytes() for file in files if file.is_file()]
+    module = (aot / "module.cpp").read_text()
+    for name in names:
+        function = re.search(rf"^inline void bind_{name}\(.*?^}}", module, re.DOTALL | re.MULTILINE)
+        binding += [function[0].encode()] if function else []
     return {
         "cells": _sha256(repr(cells).encode()),
-        "kernel": _sha256(kernels.path(kernel).read_bytes()),
+        "kernel": _sha256(b"".join(kernels.path(name).read_bytes() for name in names)),
         "binding": _sha256(b"".join(binding)),
     }
 

@@ -1,18 +1,39 @@
-"""One timer for every way: warm, with a cold L2 cache, and the cost of a launch.
+"""One timer for every way: warm, with a cold L2 cache, and the cost of a launch; at one size or over many.
 
-Two clocks are used, and every figure says which. *device*: CUDA events around one call, on the GPU. *host*:
-`time.perf_counter` around the Python call. For a process's first result see `fourways.first_result`.
+Two clocks are used, and every figure says which (see `fourways.clocks`). *device*: CUDA events around one call, on the
+GPU. *host*: the Python call. *warm* is the median after warm-up, with inputs in the L2 cache as far as they fit;
+*cold L2* empties that cache before each call. A launch has two costs: *launch (host)*, what the call costs Python while
+nobody waits; *launch (graph)*, what a kernel of one element takes the GPU when a CUDA graph repeats it.
+A way whose answer is wrong is not timed. For a process's first result see `fourways.first_result`.
 """
 
-import time
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from fourways import checking, toolchain
+from fourways.clocks import (
+    Call,
+    Samples,
+    captured,
+    device_seconds,
+    event_overhead,
+    graph_seconds,
+    host_seconds,
+    launch_seconds,
+    measure,
+    summary,
+)
 from fourways.lesson import Ways
 from fourways.tables import Row, Table, rate, seconds, seconds_range
+
+__all__ = [
+    "GPU_SIZE", "HOST_SIZE", "Call", "Samples", "captured", "compare", "copy_row", "device_seconds", "event_overhead",
+    "figure", "gpu_size", "graph_seconds", "host_seconds", "launch_seconds", "measure", "parse_sizes", "summary",
+    "table", "time_sizes", "time_way", "traffic", "warnings",
+]  # fmt: skip
 
 GPU_SIZE = 2**26
 """Elements timed on a GPU: arrays several times larger than any L2 cache, small enough for a 4 GB card."""
@@ -20,81 +41,31 @@ GPU_SIZE = 2**26
 HOST_SIZE = 2**22
 """Elements timed on the CPU."""
 
-_BUDGET = 0.3  # seconds of samples aimed at
-_DELAY = r"""
-extern "C" __global__ void delay(long long cycles)
-{
-    for (const long long start = clock64(); clock64() - start < cycles;)
-        ;
-}
-"""
 
-Call = Callable[[], Any]
+def parse_sizes(text: str) -> list[int]:
+    """Sizes in elements: `1000`, `2^20`, several with commas, or `2^10:2^28` for every doubling from one to the other.
 
-
-def summary(samples: list[float]) -> dict[str, float]:
-    """Median, 10th and 90th percentile, in the samples' unit, and how many samples there were."""
-    p10, median, p90 = np.percentile(samples, [10, 50, 90])
-    return {"median": float(median), "p10": float(p10), "p90": float(p90), "samples": len(samples)}
-
-
-def host_seconds(call: Call) -> list[float]:
-    """Wall-clock seconds of single calls (host clock), after one warm-up call; for calls that return when done."""
-    call()
-    samples: list[float] = []
-    while len(samples) < 5 or (sum(samples) < _BUDGET and len(samples) < 200):
-        start = time.perf_counter()
-        call()
-        samples.append(time.perf_counter() - start)
-    return samples
-
-
-def device_seconds(call: Call, cold: bool = False) -> list[float]:
-    """Seconds of single calls on the GPU (device clock: CUDA events on the current stream), after warm-up.
-
-    Before each sample the GPU is kept busy until the host has queued the start event, the call and the stop event.
-    Without that, the gap in which the GPU waits for the host would be measured as the kernel's. `cold` also overwrites
-    twice the L2 cache's size before each sample, so that no input is found in it.
+    Raises ValueError for anything else, and for sizes below 1.
     """
+    sizes: list[int] = []
+    for part in text.replace("**", "^").split(","):
+        ends = [re.fullmatch(r"\s*(\d+)(?:\^(\d+))?\s*", end) for end in part.split(":")]
+        numbers = [int(end[1]) ** int(end[2] or 1) for end in ends if end]
+        if len(numbers) < len(ends) or len(ends) > 2 or numbers[0] < 1 or numbers[0] > numbers[-1]:
+            raise ValueError(f"{part!r} is no size; wanted 1000, 2^20, or 2^10:2^28 for every doubling between")
+        size = numbers[0]
+        while size <= numbers[-1]:
+            sizes.append(size)
+            size *= 2
+    return sizes
+
+
+def gpu_size(bytes_per_element: int, most: int = 2**29, share: float = 0.25) -> int:
+    """The largest power of two of elements, up to `most`, that takes at most `share` of the GPU's memory."""
     import cupy
 
-    call()
-    start = time.perf_counter()
-    call()
-    queued = time.perf_counter() - start
-    cycles = np.int64(2e9 * max(100e-6, 3 * queued))  # GPUs run at about 2 GHz
-    delay = cupy.RawKernel(_DELAY, "delay")
-    scratch = cupy.empty(2 * cupy.cuda.Device().attributes["L2CacheSize"] if cold else 0, np.uint8)
-
-    def sample() -> tuple[Any, Any]:
-        start, stop = cupy.cuda.Event(), cupy.cuda.Event()
-        scratch.fill(0)
-        delay((1,), (1,), (cycles,))  # longer than the host needs for the next three lines
-        start.record()
-        call()
-        stop.record()
-        return start, stop
-
-    def measure(count: int) -> list[float]:
-        events = [sample() for _ in range(count)]
-        cupy.cuda.get_current_stream().synchronize()
-        return [cupy.cuda.get_elapsed_time(start, stop) * 1e-3 for start, stop in events]
-
-    estimate = float(np.median(measure(5)[1:]))
-    return measure(int(np.clip(_BUDGET / max(estimate, 1e-9), 20, 200)))
-
-
-def launch_seconds(call: Call, synchronize: Call) -> list[float]:
-    """Host seconds to queue one call (host clock): means over batches of 100 calls that nobody waits for."""
-    samples, batch = [], 100
-    for _ in range(21):
-        synchronize()
-        start = time.perf_counter()
-        for _ in range(batch):
-            call()
-        samples.append((time.perf_counter() - start) / batch)
-    synchronize()
-    return samples[1:]
+    room = int(share * cupy.cuda.Device().mem_info[1]) // bytes_per_element
+    return min(most, 1 << (room.bit_length() - 1))
 
 
 def traffic(values: tuple) -> int:
@@ -103,8 +74,10 @@ def traffic(values: tuple) -> int:
 
 
 def time_way(ways: Ways, way: str, size: int) -> Row:
-    """Time one way at one size: a row with `seconds` (warm), `cold_seconds`, `launch_seconds` and bytes per second.
+    """Time one way at one size: a row with `seconds` (warm), `cold_seconds`, the launches' and bytes per second.
 
+    `launch_seconds` is by the host's clock. `graph_seconds` is by the GPU's, and None if the way launches elsewhere
+    than on CuPy's current stream. `mhz` holds the GPU's lowest and highest clock while the warm samples were taken.
     Raises CheckFailure, and times nothing, if the way's answer at this size is wrong.
     """
     function, inputs = ways.functions[way], ways.make_inputs(size)
@@ -116,30 +89,49 @@ def time_way(ways: Ways, way: str, size: int) -> Row:
     if way == "host":
         row |= {"clock": "host", "seconds": summary(host_seconds(lambda: function(*arguments)))}
     else:
-        import cupy
-
-        small_inputs = ways.make_inputs(1)
-        small = [checking.place(way, value) for value in (*small_inputs, np.empty_like(ways.reference(*small_inputs)))]
+        warm = measure(lambda: function(*arguments))
         row |= {
             "clock": "device",
-            "seconds": summary(device_seconds(lambda: function(*arguments))),
+            "seconds": summary(warm.seconds),
+            "mhz": [min(warm.mhz), max(warm.mhz)],
             "cold_seconds": summary(device_seconds(lambda: function(*arguments), cold=True)),
-            "launch_seconds": summary(
-                launch_seconds(lambda: function(*small), cupy.cuda.get_current_stream().synchronize)
-            ),
         }
-    return row | {"bytes_per_second": row["bytes"] / row["seconds"]["median"]}
+        row |= _launches(ways, way)
+    return row | {"bytes_per_second": row["bytes"] / max(row["seconds"]["median"], 1e-9)}
 
 
-def copy_row(size_bytes: int) -> Row:
+def _launches(ways: Ways, way: str) -> Row:
+    import cupy
+
+    inputs = ways.make_inputs(1)
+    expected = ways.reference(*inputs)
+    small = [checking.place(way, value) for value in (*inputs, np.empty_like(expected))]
+
+    def call() -> None:
+        ways.functions[way](*small)
+
+    row: Row = {"launch_seconds": summary(launch_seconds(call, cupy.cuda.get_current_stream().synchronize))}
+    try:
+        graph = captured(call)
+        small[-1].fill(checking.poison(expected.dtype))
+        graph.launch()
+        cupy.cuda.Device().synchronize()
+        in_graph = checking.compare(checking.fetch(small[-1]), expected, ways.rtol) is None
+        return row | {"graph_seconds": summary(graph_seconds(call)) if in_graph else None}
+    except cupy.cuda.runtime.CUDARuntimeError:  # what must not be captured: a synchronization, another stream
+        return row | {"graph_seconds": None}
+
+
+def copy_row(size_bytes: int, size: int | None = None) -> Row:
     """The device-to-device copy that moves `size_bytes` (read and written together): the roof for such kernels."""
     import cupy
 
-    source = cupy.zeros(size_bytes // 2, np.uint8)
+    source = cupy.zeros(max(1, size_bytes // 2), np.uint8)
     target = cupy.empty_like(source)
     samples = summary(device_seconds(lambda: target.data.copy_from_device_async(source.data, source.nbytes)))
     row = {"way": "device copy", "clock": "device", "bytes": 2 * source.nbytes, "seconds": samples}
-    return row | {"bytes_per_second": row["bytes"] / samples["median"]}
+    row |= {"size": size} if size else {}
+    return row | {"bytes_per_second": row["bytes"] / max(samples["median"], 1e-9)}
 
 
 def compare(ways: Ways, size: int | None = None) -> Table:
@@ -150,19 +142,83 @@ def compare(ways: Ways, size: int | None = None) -> Table:
     rows = [time_way(ways, way, size or (HOST_SIZE if way == "host" else GPU_SIZE)) for way in ways.runnable]
     if not toolchain.missing("gpu"):
         rows.append(copy_row(max(row["bytes"] for row in rows)))
+    skipped = "; ".join(f"{way}: {reason}" for way, reason in ways.missing.items())
+    return table(rows, f"Not timed: {skipped}" if skipped else "")
 
-    def clock(key: str) -> Callable[[Row], str]:
-        return lambda row: seconds(row[key]["median"]) if key in row else ""
+
+def time_sizes(ways: Ways, sizes: Sequence[int], progress: Callable[[str], None] = lambda _: None) -> list[Row]:
+    """The rows of every way at every size, and on a GPU of the copy of as many bytes; `progress` hears what is next.
+
+    A size that does not fit into the GPU's memory ends the list of sizes, with a row that says so.
+    """
+    rows: list[Row] = []
+    for size in sizes:
+        try:
+            for way in ways.runnable:
+                progress(f"{way}, {size:,} elements")
+                rows.append(time_way(ways, way, size))
+            if any(row["clock"] == "device" for row in rows):
+                rows.append(copy_row(rows[-1]["bytes"], size))
+        except MemoryError as error:  # of NumPy, or cupy.cuda.memory.OutOfMemoryError, which is one too
+            rows.append({"way": "none", "size": size, "skipped": f"not timed from here on: {error}"})
+            break
+    return rows
+
+
+def table(rows: Sequence[Row], note: str = "") -> Table:
+    """Rows of `time_way`, `copy_row` and `time_sizes` as a table."""
+
+    def median(key: str) -> Callable[[Row], str]:
+        return lambda row: seconds(row[key]["median"]) if row.get(key) else ""
 
     columns = [
         ("way", lambda row: row["way"]),
         ("elements", lambda row: f"{row['size']:,}" if "size" in row else ""),
         ("clock", lambda row: row["clock"]),
-        ("warm median", clock("seconds")),
+        ("warm median", median("seconds")),
         ("p10 to p90", lambda row: seconds_range(row["seconds"]["p10"], row["seconds"]["p90"])),
-        ("cold L2", clock("cold_seconds")),
+        ("cold L2", median("cold_seconds")),
         ("bytes/s", lambda row: rate(row["bytes_per_second"])),
-        ("launch (host)", clock("launch_seconds")),
+        ("launch (host)", median("launch_seconds")),
+        ("launch (graph)", median("graph_seconds")),
     ]
-    skipped = "; ".join(f"{way}: {reason}" for way, reason in ways.missing.items())
-    return Table("timing", rows, columns, f"Not timed: {skipped}" if skipped else "")
+    timed = [row for row in rows if "skipped" not in row]
+    columns = [(name, show) for name, show in columns if any(map(show, timed))]
+    notes = [note, *(row["skipped"] for row in rows if "skipped" in row)]
+    return Table("timing", timed, columns, " ".join(filter(None, notes)))
+
+
+def warnings(rows: Sequence[Row]) -> list[str]:
+    """What makes figures doubtful, a line for each way: samples that spread widely, a GPU whose clock moved."""
+    found = []
+    for way in dict.fromkeys(row["way"] for row in rows if "seconds" in row):
+        mine = [row for row in rows if row["way"] == way and "seconds" in row]
+        # below half a microsecond the steps of the clock itself show
+        wide = [row for row in mine if _spread(row) > 1.1 and row["seconds"]["p90"] - row["seconds"]["p10"] > 0.5e-6]
+        if wide:
+            worst = max(wide, key=_spread)
+            low, high = (seconds(worst["seconds"][key]) for key in ("p10", "p90"))
+            found.append(
+                f"{way}: at {len(wide)} of {len(mine)} sizes p90 is over 1.1 times p10, "
+                f"most at {worst.get('size', 0):,} elements ({low}, {high}); is the machine busy?"
+            )
+        clocks = [mhz for row in mine for mhz in row.get("mhz", ())]
+        if clocks and max(clocks) > 1.03 * min(clocks):
+            slow, fast = min(clocks), max(clocks)
+            found.append(f"{way}: the GPU's clock moved between {slow:.0f} and {fast:.0f} MHz")
+    return found
+
+
+def _spread(row: Row) -> float:
+    return row["seconds"]["p90"] / max(row["seconds"]["p10"], 1e-9)
+
+
+def figure(rows: Sequence[Row], title: str) -> Any:
+    """Bytes per second against size, a line for each way, and the device-to-device copy as the roof above them."""
+    from fourways import figures
+
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for row in rows:
+        if "size" in row and "seconds" in row:
+            lines.setdefault(row["way"], []).append((row["size"], row["bytes_per_second"]))
+    return figures.lines(lines, "elements", "bytes per second", rate, title, roof="device copy")

@@ -1,0 +1,120 @@
+"""A kernel of your own, outside any lesson, called in the ways that need no binding: to be checked, timed, profiled.
+
+Its signature must be that of the first lessons, whatever the names:
+
+    extern "C" __global__ void mine(const float *x, float *y, long long n)
+
+and it must write all n elements of y for any grid that has at least one thread an element.
+"""
+
+import importlib.util
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fourways import host, toolchain
+from fourways.lesson import LessonError, Ways
+
+RTOL = 1e-5
+"""Relative tolerance of a check: float32 rounds, and compilers may contract a product and a sum into one rounding."""
+
+_THREADS = 256
+_SIGNATURE = re.compile(
+    r"\s*const\s+float\s*\*(?:\s*__restrict__)?\s*\w+\s*,\s*float\s*\*(?:\s*__restrict__)?\s*\w+\s*,"
+    r"\s*(?:const\s+)?(?:long\s+long|(?:std::)?int64_t)\s+\w+\s*"
+)
+
+
+def ways(path: Path, entry: str | None = None, reference: str | None = None) -> Ways:
+    """The ways of the kernel `entry` in the file `path` (default: the only one there).
+
+    `reference`, as `"expected.py:function"`, names the function that computes the right answer, y, from the float32
+    array x, of the same shape. Without one, the right answer is what the host way computes on the CPU.
+    Raises LessonError for an unknown entry, another signature, or a reference that cannot be had.
+    """
+    path = path.resolve()
+    source = path.read_text(encoding="utf-8")
+    kernels = dict(re.findall(r"__global__\s+(?:\w+\([^)]*\)\s+)?void\s+(\w+)\s*\(([^)]*)\)", source))
+    found = entry or (next(iter(kernels)) if len(kernels) == 1 else "")
+    if found not in kernels:
+        there = ", ".join(kernels) or "none"
+        wanted = (
+            f"no kernel {entry!r} in {path.name}" if entry else f"{path.name} has several kernels: name one (--entry)"
+        )
+        raise LessonError(f"{wanted}; there are: {there}")
+    if not _SIGNATURE.fullmatch(kernels[found]):
+        raise LessonError(
+            f"{path.name}: {found}({' '.join(kernels[found].split())}) cannot be called here; wanted the signature "
+            f"{found}(const float *x, float *y, long long n)"
+        )
+    missing = {way: reason for way in ("nvrtc", "nvcc", "pycuda", "host") if (reason := toolchain.missing(way))}
+    missing["pybind11"] = "a kernel of your own has no binding (lesson 05 writes one)"
+    makers = {"nvrtc": _cupy, "nvcc": _cupy, "pycuda": _pycuda, "host": _host}
+    functions = {way: make(path, source, found, way) for way, make in makers.items() if way not in missing}
+    if reference:
+        expected = _named(reference)
+    elif "host" in functions:
+        expected = _by_host(functions["host"])
+    else:
+        raise LessonError(f"nothing to check {found} against: {missing['host']} Or name a reference: --reference")
+    return Ways(found, _inputs, expected, functions, missing, RTOL)
+
+
+def _inputs(size: int) -> tuple[np.ndarray]:
+    return (np.random.default_rng(1).standard_normal(size, dtype=np.float32),)
+
+
+def _grid(x: Any) -> tuple[int]:
+    return (max(1, -(-x.size // _THREADS)),)
+
+
+def _cupy(path: Path, source: str, entry: str, way: str) -> Callable[..., None]:
+    import cupy
+
+    toolchain.activate()
+    kernel = cupy.RawModule(code=source, backend=way, options=(f"-I{path.parent}",)).get_function(entry)
+    return lambda x, y: kernel(_grid(x), (_THREADS,), (x, y, np.int64(x.size)))
+
+
+def _pycuda(path: Path, source: str, entry: str, way: str) -> Callable[..., None]:
+    import pycuda.autoprimaryctx  # noqa: F401  # shares CuPy's context
+    from pycuda.compiler import SourceModule
+
+    toolchain.activate()
+    kernel = SourceModule(source, no_extern_c=True, include_dirs=[str(path.parent)]).get_function(entry)
+    return lambda x, y: kernel(x, y, np.int64(x.size), grid=(*_grid(x), 1), block=(_THREADS, 1, 1))
+
+
+def _host(path: Path, source: str, entry: str, way: str) -> Callable[..., None]:
+    kernel = host.compile(path).get_function(entry)
+    return lambda x, y: kernel(_grid(x), (_THREADS,), (x, y, np.int64(x.size)))
+
+
+def _by_host(function: Callable[..., None]) -> Callable[[np.ndarray], np.ndarray]:
+    def reference(x: np.ndarray) -> np.ndarray:
+        y = np.full_like(x, np.nan)
+        function(x, y)
+        return y
+
+    return reference
+
+
+def _named(reference: str) -> Callable[[np.ndarray], np.ndarray]:
+    file, _, name = reference.rpartition(":")
+    if not Path(file).is_file():
+        raise LessonError(f"no file {file!r}: a reference is named as expected.py:function")
+    spec = importlib.util.spec_from_file_location("fourways_reference", file)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    if not callable(function := getattr(module, name, None)):
+        raise LessonError(f"{file} defines no function {name!r}")
+    return lambda x: np.asarray(function(x)).astype(np.float32).reshape(x.shape)
+
+
+def is_file(names: Sequence[str]) -> bool:
+    """Whether a command was given a kernel file rather than lessons."""
+    return any(Path(name).suffix in (".cu", ".cuh") for name in names)
