@@ -101,3 +101,24 @@ def test_nothing_to_check_is_no_success() -> None:
 def test_the_lesson_s_host_way_is_right() -> None:
     ways = load(find("01"))
     assert {row["way"]: row["outcome"] for row in checking.check(ways).rows}["host"] == "right"
+
+
+def test_exercise_says_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    def inputs(size: int) -> tuple:
+        return (np.arange(size, dtype=np.float32),)
+
+    def triple(x):
+        return 3 * x
+
+    def forgets_the_last(x, y):
+        y[:-1] = 3 * x[:-1]
+
+    assert checking.exercise(lambda x, y: np.multiply(x, 3, out=y), inputs, triple)
+    assert capsys.readouterr().out == f"Right at {len(checking.SIZES)} sizes, from 0 to 1000003.\n"
+    assert not checking.exercise(forgets_the_last, inputs, triple, sizes=(0, 33))
+    assert (
+        "Not yet. Size 33: element 32 is nan (never written: it still holds the poison), expected 96.0; 1 of 33 wrong"
+        in (capsys.readouterr().out)
+    )
+    assert not checking.exercise(lambda x: None, inputs, triple)
+    assert "Not yet. Size 0: it raised TypeError" in capsys.readouterr().out

@@ -34,6 +34,56 @@ def test_a_wrong_answer_is_not_timed() -> None:
         timing.compare(ways_of(lambda x, y: np.multiply(x, 3, out=y)), size=10)
 
 
+@pytest.mark.parametrize(
+    "text, sizes",
+    [
+        ("1000", [1000]),
+        ("2^20", [2**20]),
+        ("2**3, 5", [8, 5]),
+        ("2^10:2^13", [1024, 2048, 4096, 8192]),
+        ("3:13", [3, 6, 12]),
+    ],
+)
+def test_sizes(text: str, sizes: list[int]) -> None:
+    assert timing.parse_sizes(text) == sizes
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "2^10:2^9", "1:2:3", "big", "2^10:", "1.5"])
+def test_sizes_that_are_none(text: str) -> None:
+    with pytest.raises(ValueError, match="is no size; wanted"):
+        timing.parse_sizes(text)
+
+
+def test_every_way_at_every_size_and_the_first_that_does_not_fit() -> None:
+    def inputs(size: int) -> tuple:
+        if size > 100:
+            raise MemoryError(f"no room for {size}")
+        return (np.ones(size, np.float32),)
+
+    ways = ways_of(lambda x, y: np.multiply(x, 2, out=y))
+    ways.make_inputs = inputs
+    heard: list[str] = []
+    rows = timing.time_sizes(ways, [10, 100, 1000, 10_000], heard.append)
+    assert [row["size"] for row in rows] == [10, 100, 1000]
+    assert heard == ["host, 10 elements", "host, 100 elements", "host, 1,000 elements"]
+    table = timing.table(rows)
+    assert [row["size"] for row in table.rows] == [10, 100] and "no room for 1000" in table.note
+    assert "cold L2" not in str(table), "a column without content is left out"
+    assert len(timing.figure(rows, "t").axes[0].lines) == 1
+
+
+def row(way: str, size: int, p10: float, p90: float, mhz: tuple[float, float] = (1980, 1980)) -> tables.Row:
+    return {"way": way, "size": size, "seconds": {"p10": p10, "median": p10, "p90": p90}, "mhz": mhz}
+
+
+def test_warnings_name_a_wide_spread_and_a_moving_clock() -> None:
+    assert timing.warnings([row("nvrtc", 10, 100e-6, 105e-6), row("nvrtc", 20, 2e-6, 2.4e-6)]) == []
+    (wide,) = timing.warnings([row("nvrtc", 10, 100e-6, 105e-6), row("nvrtc", 20, 100e-6, 130e-6)])
+    assert "nvrtc: at 1 of 2 sizes" in wide and "20 elements (100 µs, 130 µs)" in wide
+    (moved,) = timing.warnings([row("nvcc", 10, 1e-4, 1e-4), row("nvcc", 20, 1e-4, 1e-4, (1700, 1980))])
+    assert moved == "nvcc: the GPU's clock moved between 1700 and 1980 MHz"
+
+
 def test_first_result_in_a_fresh_process_cold_then_warm() -> None:
     cold, warm = first_result.first_results(lesson.find("01"), ["host"], cold=1, warm=1)
     assert (cold["state"], warm["state"]) == ("cold", "warm")

@@ -99,9 +99,9 @@ def exercise(
     sizes: Iterable[int] = SIZES,
     rtol: float = 0.0,
 ) -> bool:
-    """Try a learner's `function(*inputs, output)` at every size, print what is wrong first, and return whether it is right.
+    """Try a learner's `function(*inputs, output)` at every size, and return whether it is right at all of them.
 
-    It says which size and which element, what came and what was expected; or which exception came. `make_inputs`,
+    Prints the first thing that is wrong: size and element, what came and what was expected, or the exception. `make_inputs`,
     `reference` and `rtol` are as in a lesson; `way` says where the arrays lie: in NumPy for "host", else on the GPU.
     """
     sizes = tuple(sizes)

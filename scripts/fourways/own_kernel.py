@@ -47,7 +47,7 @@ def ways(path: Path, entry: str | None = None, reference: str | None = None) -> 
         raise LessonError(f"{wanted}; there are: {there}")
     if not _SIGNATURE.fullmatch(kernels[found]):
         raise LessonError(
-            f"{path.name}: {found}({' '.join(kernels[found].split())}) cannot be called here; wanted the signature "
+            f"{path.name}: {found}({' '.join(kernels[found].split())}) cannot be called here; wanted the signature\n"
             f"{found}(const float *x, float *y, long long n)"
         )
     missing = {way: reason for way in ("nvrtc", "nvcc", "pycuda", "host") if (reason := toolchain.missing(way))}

@@ -1,0 +1,82 @@
+"""On a GPU: the clocks are honest. The reference is a CUDA graph, in which the GPU goes from kernel to kernel alone."""
+
+import numpy as np
+import pytest
+
+from fourways import lesson, timing
+
+
+def median(samples: list[float]) -> float:
+    return timing.summary(samples)["median"]
+
+
+@pytest.fixture(scope="module")
+def doublify():
+    import cupy
+
+    ways = lesson.load(lesson.find("01"))
+    x = cupy.random.default_rng(1).standard_normal(2**26, dtype=cupy.float32)
+    y = cupy.empty_like(x)
+    return lambda size: ways.functions["nvrtc"](x[:size], y[:size])
+
+
+def test_an_empty_kernel_is_timed_within_a_microsecond(capsys: pytest.CaptureFixture[str]) -> None:
+    import cupy
+
+    empty = cupy.RawKernel('extern "C" __global__ void nothing() {}', "nothing")
+
+    def call() -> None:
+        empty((1,), (1,), ())
+
+    alone, in_graph = median(timing.device_seconds(call)), median(timing.graph_seconds(call, 1000))
+    with capsys.disabled():
+        print(f"\nempty kernel: timed {alone * 1e6:.2f} µs, in a graph {in_graph * 1e6:.2f} µs; ", end="")
+        print(f"subtracted for the events {timing.event_overhead() * 1e6:.2f} µs")
+    assert abs(alone - in_graph) < 1e-6
+    assert 0.5e-6 < timing.event_overhead() < 20e-6
+
+
+@pytest.mark.parametrize("size", [2**10, 2**16, 2**20, 2**23, 2**26])
+def test_the_same_error_at_every_size(doublify, size: int, capsys: pytest.CaptureFixture[str]) -> None:
+    alone, in_graph = (
+        median(timing.device_seconds(lambda: doublify(size))),
+        median(timing.graph_seconds(lambda: doublify(size), 20)),
+    )
+    with capsys.disabled():
+        print(f"\ndoublify, {size:,}: timed {alone * 1e6:.2f} µs, in a graph {in_graph * 1e6:.2f} µs", end="")
+    assert abs(alone - in_graph) < 1e-6 + 0.01 * in_graph
+
+
+def test_the_gpu_clock_is_read(doublify) -> None:
+    samples = timing.measure(lambda: doublify(2**20))
+    assert len(samples.mhz) == len(samples.seconds)
+    assert all(100 < mhz < 5000 for mhz in samples.mhz)
+
+
+def test_launches_are_counted_twice_by_the_host_and_by_the_graph() -> None:
+    ways = lesson.load(lesson.find("01"))
+    rows = {way: timing.time_way(ways, way, 1000) for way in ("nvrtc", "pybind11", "pycuda")}
+    for way in ("nvrtc", "pybind11"):
+        assert 0 < rows[way]["graph_seconds"]["median"] < rows[way]["launch_seconds"]["median"]
+    assert rows["pycuda"]["graph_seconds"] is None, (
+        "lesson 01 launches it on the default stream: no part of the capture"
+    )
+
+
+def test_sizes_have_a_roof_each() -> None:
+    ways = lesson.load(lesson.find("01"))
+    ways.functions = {"nvrtc": ways.functions["nvrtc"]}
+    rows = timing.time_sizes(ways, [2**20, 2**26])
+    assert [(row["way"], row["size"]) for row in rows] == [
+        ("nvrtc", 2**20), ("device copy", 2**20), ("nvrtc", 2**26), ("device copy", 2**26),
+    ]  # fmt: skip
+    assert rows[2]["bytes_per_second"] < 1.02 * rows[3]["bytes_per_second"], "nothing passes the roof"
+
+
+def test_memory_is_not_overfilled() -> None:
+    import cupy
+
+    size = timing.gpu_size(8, most=2**40)
+    assert size * 8 <= 0.25 * cupy.cuda.Device().mem_info[1] < 2 * size * 8
+    assert timing.gpu_size(8, most=2**20) == 2**20
+    assert np.log2(size) % 1 == 0

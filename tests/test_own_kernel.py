@@ -1,0 +1,79 @@
+"""A kernel of one's own: found in its file, held to the signature, checked against a reference or the host way."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fourways import checking, own_kernel
+from fourways.lesson import LessonError
+
+SCALE = """
+#include "half.h"
+extern "C" __global__ void scale(const float *__restrict__ x, float *y, long long n)
+{
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = HALF * x[i];
+}
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "half.h").write_text("#define HALF 0.5f\n")
+    path = tmp_path / "mine.cu"
+    path.write_text(SCALE)
+    return path
+
+
+def test_the_only_kernel_is_found_and_checked_against_the_host_way(file: Path) -> None:
+    ways = own_kernel.ways(file)
+    assert ways.kernel == "scale"
+    assert "no binding" in ways.missing["pybind11"]
+    (row,) = [row for row in checking.check(ways).rows if row["way"] == "host"]
+    assert row["outcome"] == "right"
+    x = np.arange(5, dtype=np.float32)
+    assert ways.reference(x).tolist() == (x / 2).tolist()
+
+
+@pytest.mark.parametrize("factor, right", [("0.5", True), ("0.6", False)])
+def test_a_reference_decides(file: Path, factor: str, right: bool) -> None:
+    expected = file.with_name("expected.py")
+    expected.write_text(f"def half(x):\n    return {factor} * x.astype('f8')\n")
+    ways = own_kernel.ways(file, "scale", f"{expected}:half")
+    if right:
+        checking.check(ways)
+    else:
+        with pytest.raises(checking.CheckFailure, match="scale_host, size 1: element 0"):
+            checking.check(ways)
+
+
+def test_one_of_several_must_be_named(file: Path) -> None:
+    file.write_text(SCALE + SCALE.replace("scale", "other").replace('#include "half.h"', ""))
+    with pytest.raises(LessonError, match="--entry must name .* there are: scale, other"):
+        own_kernel.ways(file)
+    assert own_kernel.ways(file, "other").kernel == "other"
+
+
+@pytest.mark.parametrize(
+    "entry, text, words",
+    [
+        ("mine", SCALE, "no kernel 'mine' in mine.cu; there are: scale"),
+        (None, SCALE.replace("long long n", "int n"), r"cannot be called here; wanted the signature\nscale\(const"),
+        (None, SCALE.replace("float *y", "double *y"), "cannot be called here"),
+        (None, "int x;", "there are: none"),
+    ],
+)
+def test_what_cannot_be_called_is_said(file: Path, entry: str | None, text: str, words: str) -> None:
+    file.write_text(text)
+    with pytest.raises(LessonError, match=words):
+        own_kernel.ways(file, entry)
+
+
+def test_a_reference_that_is_not_there(file: Path) -> None:
+    with pytest.raises(LessonError, match="no file 'expected.py'"):
+        own_kernel.ways(file, reference="expected.py:half")
+    expected = file.with_name("expected.py")
+    expected.write_text("half = 3\n")
+    with pytest.raises(LessonError, match="defines no function 'half'"):
+        own_kernel.ways(file, reference=f"{expected}:half")
