@@ -101,8 +101,9 @@ def exercise(
 ) -> bool:
     """Try a learner's `function(*inputs, output)` at every size, and return whether it is right at all of them.
 
-    Prints the first thing that is wrong: size and element, what came and what was expected, or the exception. `make_inputs`,
-    `reference` and `rtol` are as in a lesson; `way` says where the arrays lie: in NumPy for "host", else on the GPU.
+    Prints the first thing that is wrong: size and element, what came and what was expected, or the exception.
+    `make_inputs`, `reference` and `rtol` are as in a lesson; `way` says where the arrays lie: in NumPy for "host",
+    else on the GPU.
     """
     sizes = tuple(sizes)
     for size in sizes:

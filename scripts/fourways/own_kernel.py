@@ -41,10 +41,8 @@ def ways(path: Path, entry: str | None = None, reference: str | None = None) -> 
     found = entry or (next(iter(kernels)) if len(kernels) == 1 else "")
     if found not in kernels:
         there = ", ".join(kernels) or "none"
-        wanted = (
-            f"no kernel {entry!r} in {path.name}" if entry else f"{path.name} has several kernels: name one (--entry)"
-        )
-        raise LessonError(f"{wanted}; there are: {there}")
+        problem = f"no kernel {entry!r} in" if entry else "--entry must name the kernel to take from"
+        raise LessonError(f"{problem} {path.name}; there are: {there}")
     if not _SIGNATURE.fullmatch(kernels[found]):
         raise LessonError(
             f"{path.name}: {found}({' '.join(kernels[found].split())}) cannot be called here; wanted the signature\n"
