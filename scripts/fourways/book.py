@@ -48,9 +48,10 @@ class Page:
     stale: str = ""
 
 
-def build(out: Path | None = None) -> Path:
+def build(out: Path | None = None, commands: Mapping[str, str] | None = None) -> Path:
     """Build the book into the folder `out` (default `build/book`, replaced whole) and return its `index.html`.
 
+    `commands` holds the pages on the commands, by name (`fourways.reference.pages`).
     Lessons without up-to-date outputs are logged as warnings. Raises BookError where Jupyter Book is missing or
     anything in the book is amiss (a warning of the build is an error); `out` then stays as it was.
     """
@@ -60,7 +61,7 @@ def build(out: Path | None = None) -> Path:
     out.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=".book-", dir=out.parent) as folder:
         source = Path(folder, "source")
-        for page in assemble(source):
+        for page in assemble(source, commands or {}):
             if page.stale:
                 log.warning("%s: no outputs in the book. %s", page.lesson.slug, page.stale)
         html = _render(source, Path(folder, "output"))
@@ -70,10 +71,10 @@ def build(out: Path | None = None) -> Path:
     return out / "index.html"
 
 
-def assemble(source: Path) -> list[Page]:
+def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
     """Write everything that Jupyter Book needs into the new folder `source`; return the lessons' pages.
 
-    `book/` itself becomes the top of the book, and lessons become notebooks in `lessons/`.
+    `book/` itself becomes the top of the book, lessons become notebooks in `lessons/`, pages on commands `commands/`.
     """
     import nbformat
 
@@ -86,6 +87,9 @@ def assemble(source: Path) -> list[Page]:
             if cell.cell_type == "markdown":
                 cell.source = cell.source.replace("../book/", "../")
         nbformat.write(page.notebook, source / "lessons" / f"{page.lesson.slug}.ipynb")
+    (source / "commands").mkdir()
+    for name, text in commands.items():
+        (source / "commands" / f"{name}.md").write_text(text, encoding="utf-8")
     (source / "_lessons.md").write_text(_lesson_table(pages), encoding="utf-8")
     (source / "_static" / "ways.css").write_text(_way_styles(), encoding="utf-8")
     return pages
@@ -124,7 +128,7 @@ def merge(found: lesson.Lesson, recording: Path) -> Page:
     for cell in notebook.cells:
         if "solution" in lesson.tags(cell):
             _fold(cell)
-    _introduce(notebook, _missing_note(found, stale) if stale else _provenance(stamp))
+    _introduce(notebook, _missing_note(found, stale) if stale else provenance(stamp))
     return Page(found, notebook, stamp, stale)
 
 
@@ -142,7 +146,8 @@ def _introduce(notebook: Any, note: str) -> None:
     first.source = re.sub(r"^# .+$", lambda title: f"{title[0]}\n\n{note}\n", first.source, count=1, flags=re.MULTILINE)
 
 
-def _provenance(stamp: Mapping[str, Any]) -> str:
+def provenance(stamp: Mapping[str, Any]) -> str:
+    """The line that says where recorded outputs come from: device, driver, compilers, day."""
     parts = [
         f"Outputs recorded on **{stamp.get('device')}**",
         f"driver {stamp.get('driver')}",

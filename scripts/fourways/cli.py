@@ -157,11 +157,11 @@ def wheelhouse(
 
 def _build_book() -> Path | None:
     from fourways import book as books
-    from fourways import files
+    from fourways import files, reference
 
     try:
         with errors.status("building the book"):
-            return files.short(books.build())
+            return files.short(books.build(commands=reference.pages(app)))
     except books.BookError as error:
         complain(error)
         return None

@@ -1,0 +1,166 @@
+"""The book's pages on the commands: each made from the command's own help, its module's text, and recorded runs.
+
+`python -m fourways.reference` runs the examples on this machine's GPU and keeps what they give for the book;
+`python -m fourways.reference time` only those of one command.
+"""
+
+import hashlib
+import importlib
+import json
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fourways import book, builds, files, first_result, kernels, lesson, linking, running, sass, tables, timing
+
+OWN = """\
+// A file of your own: what one Newton step makes of a guess of 1 for the square root of x.
+extern "C" __global__ void newton(const float *x, float *y, long long n)
+{
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = 0.5f * (1.0f + x[i]);
+}
+"""
+"""The kernel `my.cu` of the examples; it lies in a folder outside the clone when they are recorded."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command with a page: the module whose text explains it, and the runs that the page shows."""
+
+    name: str
+    module: str
+    examples: Sequence[str]
+
+
+COMMANDS = (
+    Command("time", "timing", ("1 --sizes 2^10:2^28", "1 --first", "my.cu --sizes 2^20:2^26")),
+    Command("build", "builds", ("1", "0 --arch all", "my.cu --arch all")),
+    Command("sass", "sass", ("1", "0 -w nvrtc -w pycuda", "my.cu --arch 75 --arch 90 --arch 120")),
+    Command("link", "linking", ("",)),
+)
+
+TABLES: dict[str, Callable[[Sequence[tables.Row]], tables.Table]] = {
+    "timing": timing.table,
+    "first_result": first_result.table,
+    "build": builds.table,
+    "sass": sass.table,
+    "link": linking.table,
+}
+"""How the rows of a recorded table are shown, by the table's name."""
+
+
+class ExampleError(RuntimeError):
+    """An example that could not be recorded; the message holds the command's own words."""
+
+
+def place(command: str, example: str, suffix: str) -> Path:
+    """Where the recorded result or figure of an example lies in the book."""
+    slug = "_".join([command, *(word.strip("-").replace("^", "").replace(":", "-") for word in example.split())])
+    folder = "results" if suffix == ".json" else "figures"
+    return kernels.root() / "book" / folder / "commands" / f"{slug}{suffix}"
+
+
+def sources(example: str) -> str:
+    """The SHA-256 of the kernel that an example is about."""
+    first = (example.split() or [""])[0]
+    if first.endswith(".cu"):
+        content = OWN.encode()
+    elif first:
+        content = lesson.kernel_file(first).read_bytes()
+    else:
+        content = b"".join(path.read_bytes() for path in linking.default_units())
+    return hashlib.sha256(content).hexdigest()
+
+
+def record(command: Command, example: str) -> list[Path]:
+    """Run one example, and write its rows and its figure into the book; return the files.
+
+    Raises ExampleError, and writes nothing, if the command fails.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "my.cu").write_text(OWN, encoding="utf-8")
+        words = [command.name, *shlex.split(example), "--json", "rows.json", "--figure", "figure.svg"]
+        call = [sys.executable, "-m", "fourways", *words]
+        done = subprocess.run(call, cwd=folder, capture_output=True, text=True, env=lesson.process_environment())
+        if done.returncode:
+            raise ExampleError(f"fourways {command.name} {example}: {files.plain(done.stderr).strip()}")
+        found = json.loads(Path(folder, "rows.json").read_text(encoding="utf-8"))
+        found |= {"command": f"fourways {command.name} {example}".strip(), "sources": sources(example)}
+        found["warnings"] = [line for line in done.stderr.splitlines() if line.startswith("Doubtful")]
+        text = running.anonymous(json.dumps(found, indent=1, ensure_ascii=False)) + "\n"
+        written = {place(command.name, example, ".json"): text.encode()}
+        if (figure := Path(folder, "figure.svg")).exists():
+            written[place(command.name, example, ".svg")] = figure.read_bytes()
+    for path, content in written.items():
+        files.write_bytes(path, content)
+    return list(written)
+
+
+def pages(app: Any) -> dict[str, str]:
+    """The text of every page, by the command's name; `app` is the Typer application that holds the commands."""
+    import typer
+
+    group = typer.main.get_command(app)
+    return {command.name: _page(command, group.commands[command.name]) for command in COMMANDS}  # type: ignore[attr-defined]
+
+
+def _page(command: Command, click: Any) -> str:
+    module = importlib.import_module(f"fourways.{command.module}")
+    parts = [f"# fourways {command.name}", _unwrapped(click.help or ""), "## Options", _options(click)]
+    parts += [part for example in command.examples for part in _example(command, example)]
+    parts += ["## What is behind it", _unwrapped(module.__doc__ or "")]
+    return "\n\n".join(parts) + "\n"
+
+
+def _unwrapped(docstring: str) -> str:
+    return "\n".join(line.strip() for line in docstring.strip().splitlines())
+
+
+def _options(click: Any) -> str:
+    rows = ["| | |", "|---|---|"]
+    for parameter in click.params:
+        names = ", ".join(f"`{name}`" for name in parameter.opts) if parameter.opts[0][0] == "-" else ""
+        rows.append(f"| {names or f'`{parameter.name.upper()}`'} | {parameter.help or ''} |")
+    return "\n".join(rows)
+
+
+def _example(command: Command, example: str) -> list[str]:
+    path = place(command.name, example, ".json")
+    heading = [f"## `{f'fourways {command.name} {example}'.strip()}`"]
+    if example.startswith("my.cu"):
+        heading.append(f"```cuda\n{OWN}```")
+    if not path.is_file():
+        return [*heading, "Not recorded on a GPU yet: `python -m fourways.reference` does so."]
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if found["sources"] != sources(example):
+        return [*heading, "The kernel has changed since this was recorded: `python -m fourways.reference`."]
+    shown = [TABLES[name](rows)._repr_mimebundle_()["text/html"] for name, rows in found["tables"].items()]
+    figure = place(command.name, example, ".svg")
+    if figure.is_file():
+        shown.append(f"```{{image}} ../figures/commands/{figure.name}\n:alt: the figure of this run\n```")
+    return [*heading, book.provenance(found["stamp"]), *shown, *found["warnings"]]
+
+
+def main(names: Sequence[str]) -> int:
+    """Record the examples of the commands named (default: all), one after another; 1 if one failed."""
+    failed = 0
+    for command in COMMANDS:
+        for example in command.examples if not names or command.name in names else ():
+            try:
+                for path in record(command, example):
+                    print(f"recorded {files.short(path)}")
+            except ExampleError as error:
+                failed = 1
+                print(error, file=sys.stderr)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
