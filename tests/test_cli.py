@@ -23,11 +23,12 @@ HELP = {
     "doctor": "--json",
     "run": "fourways run 1",
     "check": "fourways check 1 --way host",
-    "time": "fourways time 1 --first",
+    "time": "fourways time 1 --sizes 2^10:2^28 --figure sizes.svg",
     "book": "build/book",
     "sass": "fourways sass 1 -w nvrtc -w pycuda",
     "link": "fourways link library.cu mine.cu --entry my_kernel",
     "build": "fourways build my.cu --arch all --json builds.json",
+    "export": "fourways export 1 --student class --solutions mine",
     "install-pycuda": "--if-driver",
     "wheelhouse": "make lessons PYTHON=python3 WHEELHOUSE=folder",
 }
@@ -57,7 +58,9 @@ def test_list() -> None:
     [
         (("check", "99"), 2, "no lesson '99'; there are: 00_two_workflows, 01_doublify"),
         (("check", "1", "--way", "opencl"), 2, "choose from"),
-        (("time", "1", "--size", "0"), 2, "--size"),
+        (("time", "1", "--sizes", "0"), 2, "--sizes"),
+        (("time", "1", "--figure", "sizes.pdf"), 2, "a figure is a .svg or a .png file"),
+        (("export",), 2, "name a folder"),
         (("run", "--timeout", "soon"), 2, "--timeout"),
         (("nothing",), 2, "No such command"),
         pytest.param(("check", "1", "-w", "nvrtc"), 1, "nvrtc: no NVIDIA driver", marks=NO_GPU),
@@ -95,20 +98,27 @@ def test_time_first_on_the_cpu() -> None:
 
 
 def test_build_writes_json_and_fails_whole(tmp_path: Path) -> None:
-    file = tmp_path / "builds.json"
-    done = fourways("build", "1", "--arch", "75", "--arch", "sm_90", "--json", str(file))
+    file, figure = tmp_path / "builds.json", tmp_path / "builds.svg"
+    both = ("--json", str(file), "--figure", str(figure))
+    done = fourways("build", "1", "-c", "nvrtc", "-c", "nvcc", "--arch", "75", "--arch", "sm_90", *both)
     assert done.returncode == 0 and "runs" in done.stdout
     content = json.loads(file.read_text())
-    assert [row["arch"] for row in content["tables"]["build"]] == ["sm_75", "sm_90"] * 2
+    assert [row["arch"] for row in content["tables"]["build"]] == ["sm_75", "sm_90"] * 2 + ["2 + PTX"]
     assert content["stamp"]["nvcc"]
+    assert "Building doublify.cuh" in figure.read_text()
     file.unlink()
+    figure.unlink()
     broken = tmp_path / "broken.cu"
     broken.write_text('extern "C" __global__ void f(float *x) { x[0] = y; }')
     for arguments, words in (
-        (("1", "--arch", "999"), "sm_999"),
+        (("1", "--arch", "999"), "Advice: take one that the compiler knows"),
+        (("1", "--entry", "other", "-c", "nvrtc"), "no entry point 'other'; there are: doublify"),
+        (("1", "-c", "gcc"), "choose from nvrtc"),
+        (("1", "-c", "pycuda", "--figure", "builds.pdf"), "a .svg or a .png"),
         ((str(broken),), 'identifier "y" is undefined'),
         (("no.cu",), "no file no.cu"),
     ):
-        done = fourways("build", *arguments, "--json", str(file))
-        assert done.returncode in (1, 2) and words in done.stderr and "Traceback" not in done.stderr
-        assert not file.exists()
+        done = fourways("build", *both, *arguments)
+        assert done.returncode in (1, 2) and words in " ".join(done.stderr.split()), done.stderr
+        assert "Traceback" not in done.stderr
+        assert not file.exists() and not figure.exists()

@@ -119,6 +119,26 @@ app.command()(cli_tools.sass)
 app.command()(cli_tools.link)
 
 
+@app.command()
+def export(
+    lessons: Lessons = None,
+    student: Annotated[Path | None, typer.Option(help="The folder for notebooks without solutions.")] = None,
+    solutions: Annotated[Path | None, typer.Option(help="The folder for notebooks with them.")] = None,
+) -> None:
+    """Write lessons as Jupyter notebooks for a class, without or with the solutions of the exercises.
+
+    `fourways export --student class` writes all lessons; `fourways export 1 --student class --solutions mine` lesson 01
+    twice. A notebook that is there already and differs is never overwritten.
+    """
+    from fourways import exporting, files
+
+    if not student and not solutions:
+        raise typer.BadParameter("name a folder", param_hint="--student or --solutions")
+    for folder, with_solutions in ((student, False), (solutions, True)):
+        for path in exporting.export(chosen(lessons), folder, with_solutions) if folder else ():
+            console.print(f"wrote {files.short(path)}", highlight=False, soft_wrap=True)
+
+
 @app.command("install-pycuda")
 def install_pycuda(
     if_driver: Annotated[bool, typer.Option("--if-driver", help="Do nothing where there is no NVIDIA driver.")] = False,

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
-from fourways import environment, files, kernels, lesson, tables, toolchain
+from fourways import environment, files, kernels, lesson, nvtx_cells, tables, toolchain
 
 Progress = Callable[[lesson.Lesson, int, int], None]
 """Called before each code cell with the lesson, the cell's number from 1, and the number of code cells."""
@@ -56,6 +56,7 @@ def run(found: lesson.Lesson, progress: Progress = lambda *_: None, timeout: int
     """Execute a lesson in a fresh Jupyter kernel of this interpreter. A failing cell ends the lesson, not the caller.
 
     `timeout` is in seconds a cell. The executed notebook is also written to `build/lessons/NN_slug.ipynb`.
+    With `FOURWAYS_NVTX` set, profilers see each cell as a range: `fourways.nvtx_cells`.
     """
     import nbformat
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
@@ -64,7 +65,7 @@ def run(found: lesson.Lesson, progress: Progress = lambda *_: None, timeout: int
     code_cells = [(i, cell) for i, cell in enumerate(result.notebook.cells) if cell.cell_type == "code"]
     start, number = time.perf_counter(), 0
     try:
-        with _kernel(result.notebook, timeout) as client:
+        with _kernel(found, result.notebook, timeout) as client:
             for number, (index, cell) in enumerate(code_cells, 1):
                 progress(found, number, len(code_cells))
                 if reason := skip_reason(cell):
@@ -87,7 +88,7 @@ def run(found: lesson.Lesson, progress: Progress = lambda *_: None, timeout: int
 
 
 @contextmanager
-def _kernel(notebook: Any, timeout: int) -> Iterator[Any]:
+def _kernel(found: lesson.Lesson, notebook: Any, timeout: int) -> Iterator[Any]:
     """A notebook client with a Jupyter kernel of this interpreter, whatever kernels are installed elsewhere."""
     from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
@@ -95,7 +96,8 @@ def _kernel(notebook: Any, timeout: int) -> Iterator[Any]:
 
     class ThisInterpreter(KernelSpecManager):
         def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
-            return KernelSpec(argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"])
+            launcher = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+            return KernelSpec(argv=[*launcher, *nvtx_cells.kernel_options()])
 
     resources = {"metadata": {"path": str(kernels.root() / "lessons")}}
     with TemporaryDirectory(prefix="fourways-", dir="/tmp") as sockets:  # a socket's path must be short
@@ -106,7 +108,7 @@ def _kernel(notebook: Any, timeout: int) -> Iterator[Any]:
             ip=f"{sockets}/kernel",
         )
         client = NotebookClient(notebook, km=manager, timeout=timeout, resources=resources, coalesce_streams=True)
-        with client.setup_kernel(cleanup_kc=True, env=lesson.process_environment()):
+        with client.setup_kernel(cleanup_kc=True, env=lesson.process_environment() | {nvtx_cells.LESSON: found.slug}):
             yield client
 
 

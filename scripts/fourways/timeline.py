@@ -1,0 +1,215 @@
+"""What the GPU and the host do and when: CUPTI's timeline of a lesson, drawn, summed up, and as a trace for Perfetto.
+
+CUPTI is CUDA's profiling library; `cupti-python` brings it, and it needs no rights. It stamps the start and end of
+kernels, copies, CUDA API calls and NVTX ranges on one time line: GPU work by the GPU's clock, the rest by the host's.
+Recording has a price: every launch costs the host more than it does without.
+"""
+
+import itertools
+import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from fourways import lesson, toolchain
+from fourways._timeline_process import ON_GPU
+from fourways.tables import Row, Table, seconds
+from fourways.timing import GPU_SIZE, summary
+
+WARM = "warm launches"
+"""The NVTX range of a way's timed launches."""
+
+Span = tuple[float, float]
+
+
+class TimelineError(RuntimeError):
+    """No timeline could be recorded; the message is one line with the remedy, or the failed process's own words."""
+
+
+def record(found: lesson.Lesson, way: str | None, size: int = GPU_SIZE, launches: int = 10) -> list[Row]:
+    """Run one way of a lesson, or with None every cell that can run here, in a fresh process, and return what it did.
+
+    A way goes through stages, each an NVTX range: import, context, inputs, build, first launch, warm launches
+    (`launches` of them, waited for once), copy back; its arrays have `size` elements, its answer is checked.
+
+    Rows are in order of time. All have `kind` (kernel, copy, memset, graph, API call, synchronization, NVTX range),
+    `name`, `clock` (device or host), `start_seconds` from the first row's start, and `seconds`. Work on the GPU also
+    has `stream`, copies and memsets `bytes`, kernels `grid`, `block` and `registers`, API calls `thread`.
+    Raises TimelineError where that is not possible here or the process fails, LessonError for a way it lacks.
+    """
+    _require(found, way)
+    with TemporaryDirectory(prefix="fourways-") as folder:
+        file = Path(folder, "rows.json")
+        try:
+            done = subprocess.run(
+                [*command(found, way, size, launches), "--record", str(file)],
+                capture_output=True,
+                text=True,
+                timeout=600,
+                env=lesson.process_environment(),
+                cwd=found.path.parent,
+            )
+        except subprocess.TimeoutExpired:
+            raise TimelineError(f"{found.slug}: no timeline within ten minutes; ask for fewer elements") from None
+        if done.returncode:
+            words = done.stderr.strip() or f"exit code {done.returncode}"
+            raise TimelineError(f"{found.slug}, {way or 'all cells'}: the recorded process failed:\n{words}")
+        rows = json.loads(file.read_text(encoding="utf-8"))
+    if not gpu_work(rows):
+        raise TimelineError(f"{found.slug}, {way or 'all cells'}: CUPTI recorded no work on the GPU")
+    return rows
+
+
+def _require(found: lesson.Lesson, way: str | None) -> None:
+    if way and not found.cells(f"way-{way}"):
+        raise lesson.LessonError(f"{found.slug} has no cell tagged way-{way}")
+    if way == "host":
+        raise TimelineError("the host way leaves the GPU idle: choose another way for a timeline")
+    if reason := toolchain.missing(way or "gpu"):
+        raise TimelineError(f"no timeline: {reason}")
+    for module, name in (("cupti", "cupti-python"), ("nvtx", "nvtx")):
+        if not toolchain.installed(module):
+            raise TimelineError(f"no timeline: the package {name} is not installed: {toolchain.SETUP}")
+
+
+def command(found: lesson.Lesson, way: str | None, size: int = GPU_SIZE, launches: int = 10) -> list[str]:
+    """The command line that runs what `record` records, without recording: NVTX ranges for any profiler."""
+    stages = ["--way", way, "--size", str(size), "--launches", str(launches)] if way else []
+    return [sys.executable, "-m", "fourways._timeline_process", found.number, *stages]
+
+
+def nsys(found: lesson.Lesson, way: str | None, output: Path, size: int = GPU_SIZE, launches: int = 10) -> list[str]:
+    """The Nsight Systems command line that records the same stages to `output` (.nsys-rep); `shlex.join` prints it.
+
+    Run it in `lesson.process_environment()`. Raises TimelineError where nsys is not on PATH.
+    """
+    stages = command(found, way, size, launches)
+    words = ["nsys", "profile", "--trace=cuda,nvtx", "--force-overwrite=true", f"--output={output}", *stages]
+    if not toolchain.program("nsys"):
+        raise TimelineError(f"nsys is not on PATH; install Nsight Systems, then: {shlex.join(words)}")
+    return words
+
+
+def trace_json(rows: Sequence[Row]) -> str:
+    """The rows in Chrome's trace event format, which Perfetto opens: a process for host and GPU, a lane a stream."""
+    places = list(dict.fromkeys(map(_place, rows)))
+    pids = {"host": 1, "GPU": 2}
+    events: list[dict[str, Any]] = [
+        {"ph": "M", "name": "process_name", "pid": pid, "args": {"name": name}} for name, pid in pids.items()
+    ]
+    for tid, (process, lane) in enumerate(places, 1):
+        events.append({"ph": "M", "name": "thread_name", "pid": pids[process], "tid": tid, "args": {"name": lane}})
+    for row in rows:
+        process, lane = place = _place(row)
+        details = {key: row[key] for key in ("clock", "bytes", "grid", "block", "registers") if key in row}
+        event = {
+            "ph": "X",
+            "name": row["name"],
+            "cat": row["kind"],
+            "pid": pids[process],
+            "tid": places.index(place) + 1,
+        }
+        times = {"ts": round(row["start_seconds"] * 1e6, 3), "dur": round(row["seconds"] * 1e6, 3)}  # µs
+        events.append(event | times | {"args": details})
+    return json.dumps({"traceEvents": events, "displayTimeUnit": "ns"}, ensure_ascii=False) + "\n"
+
+
+def _place(row: Row) -> tuple[str, str]:
+    """The process and the lane of a row in a trace; what may overlap without being nested has lanes of its own."""
+    if row["kind"] in ON_GPU:
+        return "GPU", f"stream {row['stream']}"
+    return "host", f"API calls, thread {row['thread']}" if "thread" in row else f"{row['kind']}s"
+
+
+def events(rows: Sequence[Row]) -> Table:
+    """All rows as a table, for keeping: from it trace, figure and `table` can be made again."""
+    columns = [
+        ("start", lambda row: seconds(row["start_seconds"])),
+        ("seconds", lambda row: seconds(row["seconds"])),
+        ("clock", lambda row: row["clock"]),
+        ("kind", lambda row: row["kind"]),
+        ("name", lambda row: row["name"]),
+    ]
+    return Table("timeline", rows, columns)
+
+
+def table(rows: Sequence[Row]) -> Table:
+    """The GPU's work by name, and how long it waited between its first and last work: the rows of `summed_up`."""
+    columns = [
+        ("kind", lambda row: row["kind"]),
+        ("name", lambda row: row["name"]),
+        ("count", lambda row: str(row["seconds"]["samples"])),
+        ("total", lambda row: seconds(row["total_seconds"])),
+        ("median", lambda row: seconds(row["seconds"]["median"])),
+        ("share", lambda row: f"{row['share']:.1%} of {row['of']}"),
+    ]
+    return Table("timeline_summary", summed_up(rows), columns, "Device clock, by CUPTI.")
+
+
+def summed_up(rows: Sequence[Row]) -> list[Row]:
+    """One row for each name of work on the GPU, the longest first, then its idle time: in all, and while it was warm.
+
+    `seconds` has median, p10 and p90 (for idle rows: of the gaps); `share` says how much of `of` that is, where work
+    at the same time on several streams counts once in the GPU's busy time.
+    """
+    work = gpu_work(rows)
+    groups: dict[tuple[str, str], list[float]] = {}
+    for row in work:
+        groups.setdefault((row["kind"], row["name"]), []).append(row["seconds"])
+    busy = _busy(work)
+    found = [_sum(kind, name, times, busy, "busy time") for (kind, name), times in groups.items()]
+    found.sort(key=lambda row: -row["total_seconds"])
+    warm = within(work, named_range(rows, WARM))
+    for name, part in (("between first and last work", work), (f"during {WARM}", warm)):
+        if waits := gaps(part):
+            found.append(_sum("idle", name, waits, sum(waits) + _busy(part), "that time"))
+    return found
+
+
+def _sum(kind: str, name: str, times: list[float], whole: float, of: str) -> Row:
+    share = {"total_seconds": sum(times), "share": sum(times) / whole, "of": of}
+    return {"kind": kind, "name": name, "clock": "device", "seconds": summary(times), **share}
+
+
+def _busy(work: Sequence[Row]) -> float:
+    return sum(end - start for start, end in union(work))
+
+
+def gpu_work(rows: Sequence[Row]) -> list[Row]:
+    """The rows of work on the GPU: kernels, copies, memsets, graphs."""
+    return [row for row in rows if row["kind"] in ON_GPU]
+
+
+def gaps(work: Sequence[Row]) -> list[float]:
+    """The seconds that the GPU waited between one piece of work and the next, each time that it did."""
+    return [start - end for (_, end), (start, _) in itertools.pairwise(union(work))]
+
+
+def union(rows: Sequence[Row], closer: float = 0.0) -> list[Span]:
+    """The spans of rows in order; those that overlap, touch, or lie at most `closer` seconds apart are one."""
+    joined: list[Span] = []
+    for start, end in sorted(map(span, rows)):
+        if joined and start <= joined[-1][1] + closer:
+            before = joined.pop()
+            start, end = before[0], max(end, before[1])
+        joined.append((start, end))
+    return joined
+
+
+def span(row: Row) -> Span:
+    """When a row starts and ends, in seconds."""
+    return row["start_seconds"], row["start_seconds"] + row["seconds"]
+
+
+def named_range(rows: Sequence[Row], name: str) -> Span | None:
+    """When the first NVTX range of this name starts and ends, or None where there is none."""
+    return next((span(row) for row in rows if (row["kind"], row["name"]) == ("NVTX range", name)), None)
+
+
+def within(rows: Sequence[Row], window: Span | None) -> list[Row]:
+    """The rows that start in a span of time."""
+    return [row for row in rows if window and window[0] <= row["start_seconds"] < window[1]]

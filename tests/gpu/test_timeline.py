@@ -1,0 +1,53 @@
+"""A recorded timeline on a GPU: kernels by name, copies, NVTX ranges; as long as the timer says."""
+
+import json
+
+import pytest
+
+from fourways import lesson, tables, timeline, timeline_figure, timing, toolchain
+
+SIZE, LAUNCHES = 2**26, 10
+WAYS = [
+    pytest.param(way, marks=pytest.mark.skipif(bool(toolchain.missing(way)), reason=str(toolchain.missing(way))))
+    for way in ("nvrtc", "nvcc", "pycuda", "pybind11")
+]
+
+
+@pytest.fixture(scope="module")
+def recorded() -> list[tables.Row]:
+    return timeline.record(lesson.find("1"), "nvrtc", SIZE, LAUNCHES)
+
+
+def test_stages_kernels_and_copies_are_there(recorded: list[tables.Row]) -> None:
+    ranges = {row["name"]: timeline.span(row) for row in recorded if row["kind"] == "NVTX range"}
+    stages = ["import", "context", "inputs", "build", "first launch", "warm launches", "copy back"]
+    assert [name for name in ranges if name in stages] == stages
+    warm = timeline.within(timeline.gpu_work(recorded), ranges["warm launches"])
+    assert [row["name"] for row in warm] == ["doublify"] * LAUNCHES
+    assert warm[0]["grid"] == [SIZE // 256, 1, 1] and warm[0]["block"] == [256, 1, 1] and warm[0]["registers"] > 0
+    copies = [(row["name"], row["bytes"]) for row in recorded if row["kind"] == "copy"]
+    assert ("host to device", 4 * SIZE) in copies and copies[-1] == ("device to host", 4 * SIZE)
+    assert any(row["kind"] == "synchronization" for row in timeline.within(recorded, ranges["warm launches"]))
+
+
+def test_kernels_take_as_long_as_the_timer_says(recorded: list[tables.Row]) -> None:
+    found = next(row for row in timeline.summed_up(recorded) if row["name"] == "doublify")
+    timed = timing.time_way(lesson.load(lesson.find("1")), "nvrtc", SIZE)
+    assert found["seconds"]["median"] == pytest.approx(timed["seconds"]["median"], rel=0.2)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_has_a_timeline(way: str) -> None:
+    rows = timeline.record(lesson.find("1"), way, size=2**16, launches=3)
+    assert sum(row["name"].startswith("doublify") for row in timeline.gpu_work(rows)) == 4
+    launches = [row["name"] for row in rows if row["kind"] == "API call" and "LaunchKernel" in row["name"]]
+    assert len(launches) >= 4
+    assert json.loads(timeline.trace_json(rows))["traceEvents"] and timeline_figure.figure(rows).axes
+
+
+def test_a_whole_lesson_has_a_range_for_each_cell() -> None:
+    rows = timeline.record(lesson.find("0"), None)
+    named = [row["name"] for row in rows if row["kind"] == "NVTX range" and row["name"].startswith("cell ")]
+    code_cells = [cell for cell in lesson.find("0").notebook.cells if cell.cell_type == "code"]
+    assert 0 < len(named) <= len(code_cells)
+    assert timeline.table(rows).rows and timeline_figure.figure(rows).axes

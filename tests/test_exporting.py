@@ -1,0 +1,44 @@
+"""Notebooks for a class: no solutions where none are wanted, all that Jupyter can show, nobody's work overwritten."""
+
+import json
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from fourways import exporting, lesson
+
+LESSONS = lesson.all_lessons()
+
+
+@pytest.mark.parametrize("solutions", [False, True])
+def test_solutions_only_where_wanted(tmp_path: Path, solutions: bool) -> None:
+    paths = exporting.export(LESSONS, tmp_path / "class", solutions)
+    assert [path.stem for path in paths] == [found.slug for found in LESSONS]
+    for path, found in zip(paths, LESSONS, strict=True):
+        notebook = nbformat.read(path, 4)
+        nbformat.validate(notebook)
+        tags = [tag for cell in notebook.cells for tag in lesson.tags(cell)]
+        assert tags.count("solution") == (len(found.cells("solution")) if solutions else 0)
+        assert tags.count("exercise") == len(found.cells("exercise")) >= 2
+        assert all(not cell.get("outputs") for cell in notebook.cells)
+
+
+def test_jupyter_can_show_it(tmp_path: Path) -> None:
+    for path in exporting.export(LESSONS, tmp_path):
+        text = "\n".join(cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "markdown")
+        for sign in ("```{", "{cite}", ":::", "../", "_dark.svg"):
+            assert sign not in text, f"{path.name}: {sign}"
+    assert "![" in json.dumps(nbformat.read(tmp_path / "00_two_workflows.ipynb", 4))
+    assert (tmp_path / "figures" / "edit_loop_jit_light.svg").is_file()
+    assert "[[nvrtc](https://" in (tmp_path / "00_two_workflows.ipynb").read_text()
+
+
+def test_nobodys_work_is_overwritten(tmp_path: Path) -> None:
+    first, second = exporting.export(LESSONS[:2], tmp_path)
+    assert exporting.export(LESSONS[:2], tmp_path) == [first, second], "the same again is no conflict"
+    second.write_text(second.read_text().replace("your turn", "my turn"))
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(exporting.ExportError, match=r"holds other versions of 01_doublify\.ipynb; name another folder"):
+        exporting.export(LESSONS, tmp_path)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
