@@ -1,6 +1,9 @@
 """Every kernel by NVRTC for all architectures and by NVCC for one; errors as the compilers wrote them."""
 
+import re
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -146,10 +149,22 @@ def test_unknown_architecture(compiler: str, words: str) -> None:
         building.build(kernels.path("doublify"), compiler, "sm_33")
 
 
+def test_a_fatbin_holds_machine_code_for_each_architecture_and_ptx_of_the_last() -> None:
+    built = building.build(kernels.path("doublify"), "nvcc", "sm_75 sm_90", "fatbin")
+    tool = toolchain.program("cuobjdump")
+    with tempfile.NamedTemporaryFile(suffix=".fatbin") as file:
+        file.write(built.code)
+        file.flush()
+        listed = subprocess.run([str(tool), "-lelf", "-lptx", file.name], capture_output=True, text=True).stdout
+    assert re.findall(r"(sm_\d+)\.(cubin|ptx)", listed) == [("sm_75", "cubin"), ("sm_90", "cubin"), ("sm_90", "ptx")]
+    with pytest.raises(ValueError, match="NVRTC makes no fatbin"):
+        building.build(kernels.path("doublify"), "nvrtc", output="fatbin")
+
+
 def test_unknown_compiler_and_output() -> None:
     with pytest.raises(ValueError, match="no compiler 'gcc'; there are: nvrtc, nvcc"):
         building.build(kernels.path("doublify"), "gcc")
-    with pytest.raises(ValueError, match="no output 'exe'; there are: cubin, ptx, ltoir"):
+    with pytest.raises(ValueError, match="no output 'exe'; there are: cubin, ptx, ltoir, fatbin"):
         building.build(kernels.path("doublify"), output="exe")
 
 

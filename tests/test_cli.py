@@ -28,6 +28,7 @@ HELP = {
     "sass": "fourways sass 1 -w nvrtc -w pycuda",
     "link": "fourways link library.cu mine.cu --entry my_kernel",
     "build": "fourways build my.cu --arch all --json builds.json",
+    "profile": "fourways profile 1 --timeline --figure timeline.svg --trace trace.json",
     "export": "fourways export 1 --student class --solutions mine",
     "install-pycuda": "--if-driver",
     "wheelhouse": "make lessons PYTHON=python3 WHEELHOUSE=folder",

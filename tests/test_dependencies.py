@@ -66,7 +66,9 @@ def as_conda(pyproject: dict[str, Any]) -> dict[str, str]:
 def in_environment(text: str) -> dict[str, str]:
     """The packages of an environment.yml with their versions; conda's `=13.0` is pip's `==13.0.*`."""
     found = {}
-    for entry in yaml.safe_load(text)["dependencies"]:
+    entries = yaml.safe_load(text)["dependencies"]
+    by_pip = [entry["pip"] for entry in entries if isinstance(entry, dict)]
+    for entry in [entry for entry in entries if isinstance(entry, str)] + sum(by_pip, []):
         name, version = re.fullmatch(r"([\w.-]+?)\s*([=<>!~].*)?", entry).groups()  # type: ignore[union-attr]
         assert name not in found, f"{name} stands twice in environment.yml"
         version = re.sub(r"^=([\d.]+)$", r"==\1.*", version or "")

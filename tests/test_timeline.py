@@ -24,7 +24,6 @@ def rows() -> list[tables.Row]:
     launch = {"grid": [262144, 1, 1], "block": [256, 1, 1], "registers": 16}
     kernels = [row("kernel", "doublify", 0.91 + i * 130e-6, 128e-6, **launch) for i in range(10)]
     return [
-        row("NVTX range", "import", 0.0, 0.5),
         row("NVTX range", "inputs", 0.5, 0.35),
         row("copy", "host to device", 0.7, 0.04, bytes=2**28),
         row("NVTX range", "build", 0.85, 0.05),
@@ -82,7 +81,7 @@ def test_figure(rows: list[tables.Row], tmp_path: Path) -> None:
     assert detail.get_xlim()[1] == pytest.approx(1.5), "the detail shows the warm launches and no more"
     assert "10 doublify" in [note.get_text() for note in detail.texts]
     words = [text.get_text() for text in drawn.legends[0].get_texts()]
-    assert words[0] == "import, 500 ms" and words[-1] == "host waits for GPU"
+    assert words[0] == "inputs, 350 ms" and words[-1] == "host waits for GPU"
     figures.save(drawn, tmp_path / "timeline.svg")
     assert "doublify by NVRTC" in (tmp_path / "timeline.svg").read_text()
     assert drawn.get_figwidth() <= 4.8, "inches: readable on a phone"
@@ -173,24 +172,6 @@ def test_the_process_says_what_it_lacks_without_a_traceback() -> None:
     assert "Traceback" not in done.stderr and "driver" in done.stderr.lower(), done.stderr
 
 
-def test_nsys_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = lesson.find("1")
-    monkeypatch.setattr(toolchain, "program", lambda name: Path("/usr/bin/nsys"))
-    words = timeline.nsys(found, "nvcc", Path("out"), size=1024)
-    assert words[:2] == ["nsys", "profile"] and words[-7:] == [
-        "01",
-        "--way",
-        "nvcc",
-        "--size",
-        "1024",
-        "--launches",
-        "10",
-    ]
-    monkeypatch.setattr(toolchain, "program", lambda name: None)
-    with pytest.raises(timeline.TimelineError, match="nsys is not on PATH.*--way nvcc"):
-        timeline.nsys(found, "nvcc", Path("out"))
-
-
 LESSON = """---
 fourways:
   kernel: doublify
@@ -230,7 +211,6 @@ print("measured")
 
 FAKES = {
     "log.py": "def log(*words):\n    print(*words, file=open({log!r}, 'a'))\n",
-    "nvtx.py": "from cupyx.profiler import time_range as annotate\n",
     "cupyx/__init__.py": "",
     "cupyx/profiler.py": """
 from contextlib import contextmanager
@@ -284,7 +264,7 @@ def test_the_stages_of_a_way_are_ranges_in_order(ranges: Path) -> None:
     done = run_stages("nvrtc")
     assert not done.returncode, done.stderr
     lines = ranges.read_text().splitlines()
-    stages = ["import", "context", "inputs", "build", "first launch", "warm launches", "copy back"]
+    stages = ["context", "inputs", "build", "first launch", "warm launches", "copy back"]
     assert [line.removeprefix("begin ") for line in lines if line.startswith("begin")] == stages
     warm = ["start", "begin warm launches", "synchronize", "end warm launches", "stop"]
     assert lines[lines.index("start") : lines.index("stop") + 1] == warm, "one wait for all launches"

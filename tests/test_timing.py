@@ -153,3 +153,12 @@ def test_table_escapes_html_and_carries_its_rows() -> None:
     assert "&lt;b&gt;" in bundle["text/html"] and "x&lt;y" in bundle["text/html"] and "a &amp; b" in bundle["text/html"]
     assert bundle[tables.MIME] == {"table": "t", "rows": [{"a": "<b>"}]}
     assert str(table) == "x<y\n---\n<b>\na & b"
+
+
+def test_table_on_a_terminal_takes_no_cell_for_markup() -> None:
+    from rich.console import Console
+
+    console = Console(width=80)
+    with console.capture() as shown:
+        console.print(tables.Table("t", [{"a": "y[i] = [bold]"}], [("x", lambda row: row["a"])], note="[red]"))
+    assert "y[i] = [bold]" in shown.get() and "[red]" in shown.get()

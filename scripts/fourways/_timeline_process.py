@@ -117,21 +117,19 @@ def relative(found: list[Row]) -> list[Row]:
 
 def way_stages(found: lesson.Lesson, way: str, size: int, launches: int) -> None:
     """One way of a lesson from its imports to the copied result. Raises CheckFailure where that is wrong."""
-    import nvtx  # CuPy's time_range would come too late for the range around CuPy's own import
-
     from fourways._first_process import split
 
     setup_imports, setup = split("\n".join(found.cells("setup")))
     way_imports, cell = split("\n".join(found.cells(f"way-{way}")))
     namespace: dict[str, Any] = {"__name__": f"lesson_{found.slug}"}
-    with nvtx.annotate("import"):
-        exec(setup_imports, namespace)
-        exec(way_imports, namespace)
-        import cupy
-        import numpy as np
-        from cupyx.profiler import profile, time_range
+    exec(setup_imports, namespace)
+    exec(way_imports, namespace)
+    import cupy
+    import numpy as np
+    from cupyx.profiler import profile, time_range
 
-        from fourways import checking
+    from fourways import checking
+
     synchronize = cupy.cuda.Device().synchronize
     with time_range("context"):
         cupy.cuda.runtime.free(0)  # does nothing, in a context that it must first create

@@ -11,7 +11,7 @@ import re
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,13 +19,13 @@ from fourways import toolchain
 
 ARCHITECTURES = ("75", "80", "86", "89", "90", "100", "120")
 COMPILERS = ("nvrtc", "nvcc")
-OUTPUTS = ("cubin", "ptx", "ltoir")
+OUTPUTS = ("cubin", "ptx", "ltoir", "fatbin")
 # cupy/cuda/compiler.py of CuPy 14.2; a test compares it with the installed CuPy
 CUPY_OPTIONS = {"nvrtc": ("-ftz=true", "--device-as-default-execution-space"), "nvcc": ("-ftz=true",)}
 
 
 class BuildError(RuntimeError):
-    """A compiler refused; the message is the compiler's own, under one line that says which compiler and for what."""
+    """A compiler refused: its own words, under one line that says which compiler and for what. Or no such entry."""
 
 
 @dataclass(frozen=True)
@@ -76,13 +76,16 @@ def build(
 
     `compiler` is one of COMPILERS, `output` one of OUTPUTS, `arch` as "sm_90" or "90"; `options` go to the compiler as
     they are ("-DFACTOR=3", "-use_fast_math", "-lineinfo"). The time NVRTC's library takes to load is not counted.
-    Raises ValueError for another compiler or output, BuildError for whatever the compiler refuses.
+    A fatbin, which NVRTC does not make, holds machine code and PTX; its `arch` may be several: "75 80 90", where the
+    PTX is of the last. Raises ValueError for another compiler or output, BuildError for whatever the compiler refuses.
     """
     if compiler not in COMPILERS:
         raise ValueError(f"no compiler {compiler!r}; there are: {', '.join(COMPILERS)}")
     if output not in OUTPUTS:
         raise ValueError(f"no output {output!r}; there are: {', '.join(OUTPUTS)}")
-    path, number = Path(path), arch.removeprefix("sm_")
+    if output == "fatbin" and compiler == "nvrtc":
+        raise ValueError("NVRTC makes no fatbin; nvcc does")
+    path, number = Path(path), arch.replace("sm_", "")
     compile_it = {"nvrtc": _nvrtc, "nvcc": _nvcc}[compiler]
     code, seconds, log = compile_it(path, number, output, tuple(options))
     return Build(path, compiler, f"sm_{number}", output, tuple(options), code, seconds, resources(log), log)
@@ -142,6 +145,7 @@ def _nvcc(path: Path, number: str, output: str, options: tuple[str, ...]) -> tup
         "cubin": ("-cubin", f"-arch=sm_{number}", "-Xptxas=-v"),
         "ptx": ("-ptx", f"-arch=compute_{number}"),
         "ltoir": ("-ltoir", "-dlto", f"-arch=lto_{number}"),
+        "fatbin": ("-fatbin", *_generated(number.split())),
     }[output]
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder, f"{path.stem}.{output}")
@@ -153,6 +157,13 @@ def _nvcc(path: Path, number: str, output: str, options: tuple[str, ...]) -> tup
         if done.returncode:
             raise _refused("nvcc", path, number, log)
         return result.read_bytes(), seconds, log
+
+
+def _generated(numbers: Sequence[str]) -> Iterator[str]:
+    """What tells nvcc to make machine code for each architecture, and PTX of the last."""
+    for number in numbers:
+        code = f"[sm_{number},compute_{number}]" if number == numbers[-1] else f"sm_{number}"
+        yield f"-gencode=arch=compute_{number},code={code}"
 
 
 def resources(log: str) -> dict[str, Resources]:

@@ -1,11 +1,19 @@
-"""One kernel by several compilers for several architectures: seconds, bytes, registers. Needs no GPU and no driver."""
+"""One kernel by several compilers for several architectures, side by side. Needs no GPU and no driver."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import median
+from typing import Any
 
-from fourways import building, judging
-from fourways.tables import Row, Table, seconds
+from fourways import building, compilers, figures, judging
+from fourways.building import BuildError, Resources
+from fourways.tables import Column, Row, Table, seconds
 from fourways.timing import summary
+
+_RESOURCES = ("registers", "shared_bytes", "stack_bytes", "spill_bytes")
+_SIZES = tuple(f"{artefact}_bytes" for artefact in compilers.ARTEFACTS)
+_NAMES = {"ptx_bytes": "PTX", "ltoir_bytes": "LTO-IR"}
 
 
 def architectures(names: Sequence[str]) -> list[str]:
@@ -14,45 +22,147 @@ def architectures(names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(f"sm_{arch.removeprefix('sm_')}" for arch in every))
 
 
-def rows(path: Path, compilers: Sequence[str], archs: Sequence[str], options: Sequence[str] = ()) -> list[Row]:
-    """A row for each compiler and architecture: `seconds` of a build (median, p10, p90 of 3), bytes of the cubin, the
-    PTX and the LTO-IR, and what the hungriest entry point needs, by ptxas. Raises BuildError, with nothing half done.
+def rows(
+    path: Path,
+    names: Sequence[str] = compilers.COMPILERS,
+    archs: Sequence[str] = ("sm_90",),
+    options: Sequence[str] = (),
+    entry: str | None = None,
+    tell: Callable[[str], Any] = lambda _: None,
+) -> list[Row]:
+    """A row for each compiler and architecture, and with nvcc and several architectures one for the fatbin of all.
+
+    `seconds` and `cached_seconds` are median, p10 and p90 by the host's clock, as `compilers` defines them; `*_bytes`
+    the artefacts' sizes; `registers`, `shared_bytes`, `stack_bytes` and `spill_bytes` what `entry` needs, or else the
+    hungriest entry point. None is what a compiler does not do: `missing` says why. `tell` hears what is being built.
+    Raises BuildError, with nothing half done, for what a compiler refuses and for an `entry` that is not there.
     """
     found = []
-    for compiler in compilers:
+    for name in names:
         for arch in archs:
-            made = {output: building.build(path, compiler, arch, output, options) for output in building.OUTPUTS}
-            cubin = made["cubin"]
-            samples = [cubin.seconds, *(building.build(path, compiler, arch, options=options).seconds for _ in "12")]
-            found.append(
-                {
-                    "compiler": compiler,
-                    "arch": arch,
-                    "clock": "host",
-                    "seconds": summary(samples),
-                    **{f"{output}_bytes": len(build.code) for output, build in made.items()},
-                    "registers": cubin.registers,
-                    "shared_bytes": cubin.shared_bytes,
-                    "stack_bytes": max((each.stack_bytes for each in cubin.resources.values()), default=0),
-                    "spill_bytes": cubin.spill_bytes,
-                }
-            )
+            tell(f"{name} for {arch}")
+            row: Row = {"kernel": path.name, "compiler": name, "arch": arch, "entry": entry, "clock": "host"}
+            row |= dict.fromkeys(("seconds", "cached_seconds", *_RESOURCES, *_SIZES))
+            try:
+                made = compilers.make(path, name, arch, options)
+            except compilers.NotOfferedError as reason:
+                found.append(row | {"arch": "", "missing": {"row": str(reason)}})
+                break
+            row |= {"seconds": summary(made.seconds), "cached_seconds": summary(made.cached) if made.cached else None}
+            row |= {f"{artefact}_bytes": size for artefact, size in made.sizes.items()}
+            row |= _needs(made.resources, entry, path) | {"missing": made.missing}
+            found.append(row | {f"{what}_bytes": None for what in made.missing if f"{what}_bytes" in row})
+        if name == "nvcc" and len(archs) > 1 and found[-1]["seconds"]:
+            tell(f"a fatbin for {len(archs)} architectures")
+            found.append(_fatbin(path, archs, options))
+    if not any(row["seconds"] for row in found):
+        raise BuildError("\n".join(f"{row['compiler']}: {row['missing']['row']}" for row in found))
     return found
 
 
+def _needs(resources: dict[str, Resources], entry: str | None, path: Path) -> Row:
+    # without extern "C" a name is mangled: its length, then the name
+    wanted = re.compile(rf"{re.escape(entry)}$|.*(?<!\d){len(entry)}{re.escape(entry)}" if entry else "")
+    chosen = [needs for name, needs in resources.items() if wanted.match(name)]
+    if entry and not chosen:
+        raise BuildError(f"{path.name} has no entry point {entry!r}; there are: {', '.join(resources) or 'none'}")
+    return {
+        "registers": max((needs.registers for needs in chosen), default=None),
+        "shared_bytes": max((needs.shared_bytes for needs in chosen), default=None),
+        "stack_bytes": max((needs.stack_bytes for needs in chosen), default=None),
+        "spill_bytes": max((needs.spill_store_bytes + needs.spill_load_bytes for needs in chosen), default=None),
+    }
+
+
+def _fatbin(path: Path, archs: Sequence[str], options: Sequence[str]) -> Row:
+    made = building.build(path, "nvcc", " ".join(archs), "fatbin", options)
+    row: Row = {"kernel": path.name, "compiler": "nvcc", "arch": f"{len(archs)} + PTX", "entry": None, "clock": "host"}
+    row |= dict.fromkeys(("cached_seconds", *_RESOURCES, *_SIZES))
+    holds = [*archs, archs[-1].replace("sm_", "compute_")]
+    return row | {"seconds": summary([made.seconds]), "fatbin_bytes": len(made.code), "missing": {}, "holds": holds}
+
+
 def table(found: Sequence[Row]) -> Table:
-    """The rows of `rows()` as a table."""
-    counts = ("registers", "shared_bytes", "stack_bytes", "spill_bytes", "cubin_bytes", "ptx_bytes", "ltoir_bytes")
-    columns = [
+    """The rows of `rows()`: how long each build takes, and what the kernel needs."""
+    columns: list[Column] = [
         ("compiler", lambda row: row["compiler"]),
         ("arch", lambda row: row["arch"]),
-        ("build", lambda row: seconds(row["seconds"]["median"])),
-        *((name.removesuffix("_bytes"), lambda row, name=name: f"{row[name]:,}") for name in counts),
+        ("cold", lambda row: _time(row["seconds"])),
+        ("cached", lambda row: _time(row["cached_seconds"])),
+        *((name.removesuffix("_bytes"), _count(name)) for name in _RESOURCES),
     ]
     note = (
-        "Host clock, median of 3 builds of the cubin. Registers a thread; all else in bytes; stack and spills a thread."
+        "Host clock, medians. Registers a thread; shared memory in bytes a block; stack and spills in bytes a thread."
     )
-    return Table("build", found, columns, note)
+    reasons: dict[str, dict[str, None]] = {}
+    for row in found:
+        for what, reason in row["missing"].items():
+            reasons.setdefault(f"{'not built' if what == 'row' else f'no {what}'}: {reason}.", {})[row["compiler"]] = (
+                None
+            )
+    notes = [f"{', '.join(who)}: {why}" for why, who in reasons.items()]
+    return Table("build", found, columns, "\n".join([note, *notes]))
+
+
+def sizes_table(found: Sequence[Row]) -> Table:
+    """The rows of `rows()`: bytes of every artefact that each compiler makes."""
+    columns: list[Column] = [
+        ("compiler", lambda row: row["compiler"]),
+        ("arch", lambda row: row["arch"]),
+        *((_NAMES.get(name, name.removesuffix("_bytes")), _count(name)) for name in _SIZES),
+    ]
+    note = "Bytes. A fatbin holds machine code and PTX, compressed; the module is the whole file that Python imports."
+    return Table("sizes", [row for row in found if "row" not in row["missing"]], columns, note)
+
+
+def matrix_table(found: Sequence[Row]) -> Table:
+    """The rows of `rows()` with a column for each architecture: seconds of a cold build, and bytes of the cubin."""
+    singles = [row for row in found if row["cubin_bytes"]]
+    archs = list(dict.fromkeys(row["arch"] for row in singles))
+    shown: list[Row] = []
+    for compiler in dict.fromkeys(row["compiler"] for row in singles):
+        mine = {row["arch"]: row for row in singles if row["compiler"] == compiler}
+        times = {arch: row["seconds"]["median"] for arch, row in mine.items()}
+        shown.append({"compiler": compiler, "what": "seconds", "clock": "host", "archs": times})
+        bytes_ = {arch: row["cubin_bytes"] for arch, row in mine.items()}
+        shown.append({"compiler": compiler, "what": "bytes", "archs": bytes_})
+    columns: list[Column] = [
+        ("compiler", lambda row: row["compiler"] if row["what"] == "seconds" else ""),
+        *((arch, lambda row, arch=arch: _cell(row, arch)) for arch in archs),  # type: ignore[misc]
+    ]
+    return Table("matrix", shown, columns, "Host clock, medians of cold builds; below each, the bytes of the cubin.")
+
+
+def _cell(row: Row, arch: str) -> str:
+    value = row["archs"].get(arch)
+    return seconds(value) if row["what"] == "seconds" else "" if value is None else f"{value:,}"
+
+
+def _time(samples: dict[str, float] | None) -> str:
+    return seconds(samples["median"]) if samples else ""
+
+
+def _count(name: str) -> Callable[[Row], str]:
+    return lambda row: "" if row[name] is None else f"{row[name]:,}"
+
+
+def figure(found: Sequence[Row]) -> Any:
+    """The rows of `rows()` as bars: seconds of a build by each compiler, cold, and below that cached.
+
+    With several architectures a bar is the median over them.
+    """
+    archs = list(dict.fromkeys(row["arch"] for row in found if row["seconds"] and "holds" not in row))
+    panels = {}
+    for panel, key in (("cold", "seconds"), ("cached", "cached_seconds")):
+        timed: dict[str, list[float]] = {}
+        for row in found:
+            if row[key] and "holds" not in row:
+                timed.setdefault(row["compiler"], []).append(row[key]["median"])
+        panels[panel] = {compiler: median(values) for compiler, values in timed.items()}
+    where = archs[0] if len(archs) == 1 else f"median of {len(archs)} architectures"
+    colours = {**figures.COLOURS, "cmake": figures.COLOURS["pybind11"]}
+    named = {f"{panel} ({where}, host clock)": values for panel, values in panels.items() if values}
+    return figures.bars(named, seconds, colours, f"Building {found[0]['kernel']}")
 
 
 def runs_on(archs: Sequence[str]) -> Table:
@@ -61,13 +171,20 @@ def runs_on(archs: Sequence[str]) -> Table:
     Source: NVIDIA, CUDA C++ Programming Guide, "Binary Compatibility" and "PTX Compatibility".
     """
     gpus = building.ARCHITECTURES
-    found: list[Row] = []
-    for arch in archs:
-        for artefact, code in (("cubin", arch), ("PTX", f"compute_{arch.removeprefix('sm_')}")):
-            fitting = [gpu for gpu in gpus if judging.runs_on({code}, f"sm_{gpu}")]
-            found.append({"artefact": f"{artefact} {code}", "gpus": fitting})
-    columns = [
+    last = archs[-1].replace("sm_", "compute_")
+    artefacts = {f"{kind} {code}": {code} for arch in archs for kind, code in _artefacts(arch)}
+    if len(archs) > 1:
+        artefacts["fatbin of all"] = {*archs, last}
+    found: list[Row] = [
+        {"artefact": artefact, "gpus": [gpu for gpu in gpus if judging.runs_on(codes, f"sm_{gpu}")]}
+        for artefact, codes in artefacts.items()
+    ]
+    columns: list[Column] = [
         ("artefact", lambda row: row["artefact"]),
-        *((f"sm_{gpu}", lambda row, gpu=gpu: "runs" if gpu in row["gpus"] else "–") for gpu in gpus),
+        *((f"sm_{gpu}", lambda row, gpu=gpu: "runs" if gpu in row["gpus"] else "–") for gpu in gpus),  # type: ignore[misc]
     ]
     return Table("runs_on", found, columns, "PTX needs a driver as new as the toolkit that made it.")
+
+
+def _artefacts(arch: str) -> tuple[tuple[str, str], ...]:
+    return ("cubin", arch), ("PTX", arch.replace("sm_", "compute_"))

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fourways import cli_measure, cli_tools
+from fourways import cli_measure, cli_profile, cli_tools
 from fourways.cli_measure import Lessons, chosen, complain, console, errors
 
 app = typer.Typer(
@@ -117,6 +117,7 @@ def book() -> None:
 app.command()(cli_tools.build)
 app.command()(cli_tools.sass)
 app.command()(cli_tools.link)
+app.command()(cli_profile.profile)
 
 
 @app.command()

@@ -8,29 +8,63 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+
+def drawable(file: Path | None) -> Path | None:
+    """Refuse a figure that cannot be written, before anything is measured."""
+    from fourways import figures
+
+    try:
+        return file and figures.check_suffix(file)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
 Kernel = Annotated[str, typer.Argument(help="A lesson's number, a kernel's name, or a path to a .cu or .cuh file.")]
 Arch = Annotated[list[str] | None, typer.Option("--arch", "-a", help="As `90` or `sm_90`, or `all`; several times.")]
-Option = Annotated[list[str] | None, typer.Option("--option", "-o", help="For the compiler, e.g. `-o=-DFACTOR=3`.")]
+Option = Annotated[list[str] | None, typer.Option("--option", "-o", help="For the compiler, e.g. `-o -DFACTOR=3`.")]
+Compiler = Annotated[list[str] | None, typer.Option("--compiler", "-c", help="Only this one; several times.")]
 Json = Annotated[Path | None, typer.Option("--json", help="Write the rows here as JSON, too.")]
-FigureFile = Annotated[Path | None, typer.Option("--figure", help="Draw it: the .svg or .png file to write.")]
+FigureFile = Annotated[
+    Path | None, typer.Option("--figure", help="Draw it: the .svg or .png file to write.", callback=drawable)
+]
 
 
-def build(kernel: Kernel, arch: Arch = None, option: Option = None, json_file: Json = None) -> None:
-    """Compile a kernel by NVRTC and NVCC and compare: seconds, bytes, registers. Needs no GPU.
+def build(
+    kernel: Kernel,
+    compiler: Compiler = None,
+    arch: Arch = None,
+    option: Option = None,
+    entry: Annotated[str | None, typer.Option(help="What this one needs; default: the hungriest in the file.")] = None,
+    json_file: Json = None,
+    figure: FigureFile = None,
+) -> None:
+    """Compile a kernel by every compiler: seconds cold and cached, bytes, registers, spills. Needs no GPU.
 
-    `fourways build 1` takes lesson 01's kernel, for sm_90; `fourways build my.cu --arch all --json builds.json` a file
-    of your own, for seven architectures. A second table says which artefact runs on which GPU.
+    `fourways build 1` takes lesson 01's kernel, for sm_90, by NVRTC, nvcc, PyCUDA, cuda.core and CMake.
+
+    `fourways build my.cu --arch all --json builds.json` takes a file of your own, for seven architectures. The last
+    table says which artefact runs on which GPU.
+
+    `fourways build my.cu --entry mine -c nvrtc -o -maxrregcount=32` shows what an option does to one kernel;
+    `fourways build 1 --figure builds.svg` draws the seconds.
     """
-    from fourways import building, builds, lesson
+    from fourways import builds, compilers, lesson
 
+    if wrong := [name for name in compiler or [] if name not in compilers.COMPILERS]:
+        raise typer.BadParameter(f"{wrong[0]!r}; choose from {', '.join(compilers.COMPILERS)}", param_hint="--compiler")
     path, archs = lesson.kernel_file(kernel), builds.architectures(arch or ["sm_90"])
-    console = Console()
-    with Console(stderr=True).status(f"compiling {path.name}"):
-        found = builds.rows(path, building.COMPILERS, archs, option or [])
-    tables = [builds.table(found), builds.runs_on(archs)]
+    names = compiler or compilers.COMPILERS
+    with Console(stderr=True).status(f"compiling {path.name}") as status:
+        found = builds.rows(
+            path, names, archs, option or [], entry, lambda what: status.update(f"compiling {path.name}: {what}")
+        )
+    tables = [builds.table(found), builds.sizes_table(found), builds.runs_on(archs)]
+    if len(archs) > 1:
+        tables.insert(2, builds.matrix_table(found))
     for table in tables:
-        console.print(table)
-    save(json_file, tables)
+        Console().print(table)
+    draw(figure, lambda: builds.figure(found))
+    save(json_file, [table for table in tables if table.name in ("build", "runs_on")])
 
 
 def sass(
@@ -42,10 +76,12 @@ def sass(
     entry: Annotated[str | None, typer.Option(help="Only this function; default: all in the file.")] = None,
     rename: Annotated[bool, typer.Option("--rename", help="A diff that ignores which registers were chosen.")] = False,
     json_file: Json = None,
+    figure: FigureFile = None,
 ) -> None:
     """Show the machine code (SASS) that the ways make of a kernel. Needs no GPU.
 
-    `fourways sass 1` counts the instructions of lesson 01's kernel by kind, for every way.
+    `fourways sass 1` counts the instructions of lesson 01's kernel by kind, for every way;
+    `fourways sass 1 --arch all --figure counts.svg` does so for seven architectures and draws it.
 
     `fourways sass 1 -w nvrtc` lists them. `fourways sass 1 -w nvrtc -w pycuda` puts two ways side by side, then builds
     the second again, one option changed at a time, until it is the first: that option makes the difference.
@@ -53,12 +89,13 @@ def sass(
     `fourways sass my.cu --entry mine -w pycuda -w "pycuda --fmad=false"` shows what an option does to your kernel;
     `fourways sass 1 -w nvrtc --arch 80 --arch 90` what an architecture does.
     """
-    from fourways import lesson
+    from fourways import builds, lesson
     from fourways import sass as machine_code
 
-    ways, archs = way or list(machine_code.WAYS), arch or ["sm_90"]
+    ways, archs = way or list(machine_code.WAYS), builds.architectures(arch or ["sm_90"])
     if wrong := [name for name in ways if name.split()[:1] not in [[known] for known in machine_code.WAYS]]:
         raise typer.BadParameter(f"{wrong[0]!r}; choose from {', '.join(machine_code.WAYS)}", param_hint="--way")
+    _check_figure(figure)
     path = lesson.kernel_file(kernel)
     table = machine_code.counts(path, ways, archs, entry)
     sides = [(one, other) for one in ways for other in archs] if way else []
@@ -70,34 +107,62 @@ def sass(
         print(machine_code.diff(one, other, rename), end="\n\n")
         print(machine_code.explain(path, way_a, way_b, arch_a, arch_b, entry))
     Console().print(table)
+    draw(figure, lambda: machine_code.figure(table.rows, f"{path.name}: instructions by kind"))
     save(json_file, [table])
 
 
 def link(
     units: Annotated[list[str] | None, typer.Argument(help="Files, or sources in quotes; default: cpp/link.")] = None,
     entry: Annotated[str, typer.Option(help='The `extern "C"` kernel of these units.')] = "apply_transform",
-    arch: Annotated[str | None, typer.Option(help="E.g. `sm_90`; default: this machine's GPU, else sm_90.")] = None,
+    arch: Annotated[
+        list[str] | None, typer.Option("--arch", "-a", help="E.g. `90`, or `all`; default: the GPU's, else sm_90.")
+    ] = None,
     elements: Annotated[int, typer.Option(help="Elements that the kernel is checked and timed on.", min=1)] = 2**26,
+    device: Annotated[int | None, typer.Option(help="The GPU that runs it: a CUDA device ordinal.", min=0)] = None,
+    reference: Annotated[
+        str | None, typer.Option(help="What is right: `module.py:function`, of the NumPy array x. Default: see above.")
+    ] = None,
     json_file: Json = None,
+    figure: FigureFile = None,
 ) -> None:
     """Link a program of several files in five builds, and show which of them inlined the call between the files.
 
     `fourways link` takes the plug-in program of cpp/link: a library's kernel that calls a user's function.
-    `fourways link --arch sm_75` does so for another GPU; no GPU is needed, but only on one it is checked and timed.
-    `fourways link library.cu mine.cu --entry my_kernel` takes files of your own (built, not run).
     A call that is left costs registers and time; link-time optimization (LTO) inlines it, as one source does.
-    """
-    from fourways import linking
 
+    `fourways link --arch all` shows the calls left for seven architectures. No GPU is needed, but only on one (which:
+    `--device 1`) is the program checked, against NumPy, and timed.
+
+    `fourways link library.cu mine.cu --entry my_kernel` takes files of your own. A GPU runs them if the kernel is
+    `my_kernel(const float* x, float* y, long long n)` and writes all n elements of y. All builds must then agree with
+    the one-source build, or with `--reference expected.py:function`. NaN is never right.
+    """
+    from fourways import builds, linking
+
+    _check_figure(figure)
+    try:
+        linking.find_gpu(device)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--device") from None
+    archs = builds.architectures(arch or [])
     with Console(stderr=True).status("building five times"):
-        rows = linking.link_all(units or (), entry, arch, elements)
+        rows = linking.link_all(units or (), entry, archs, elements, device, reference)
     table = linking.table(rows)
-    Console().print(table)
-    problems = [f"{row['build']}: {row['error']}" for row in rows if row["error"]]
-    problems += [f"{row['build']}: {row['check']}" for row in rows if row.get("check", "right") != "right"]
-    if problems:
+    Console().print(linking.inlining_table(rows) if len(archs) > 1 else table)
+    if problems := linking.problems(rows):
         raise RuntimeError("\n".join(problems))
+    draw(figure, lambda: linking.figure(rows, f"{entry}, linked in five ways"))
     save(json_file, [table])
+
+
+def _check_figure(figure: Path | None) -> None:
+    """Refuse a figure that cannot be written, before anything is built."""
+    from fourways import figures
+
+    try:
+        figure and figures.check_suffix(figure)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--figure") from None
 
 
 def draw(file: Path | None, figure: Callable[[], Any]) -> None:

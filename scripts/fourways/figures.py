@@ -1,6 +1,6 @@
 """The look of every plot, and the few shapes the lessons draw: data in, matplotlib figure out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -67,22 +67,30 @@ def style() -> None:
     )
 
 
-def stacked_bars(panels: Mapping[str, Mapping[str, Mapping[str, float]]], xlabel: str, title: str) -> Any:
-    """Horizontal bars made of stages, one panel above the other: `panels[panel][bar][stage]` in seconds.
+def stacked_bars(
+    panels: Mapping[str, Mapping[str, Mapping[str, float]]],
+    xlabel: str,
+    title: str,
+    show: Callable[[float], str] = lambda total: f"{total:#.3g} s",
+) -> Any:
+    """Horizontal bars made of stages, one panel above the other: `panels[panel][bar][stage]`; by default in seconds.
 
-    Each panel has its own scale; the stages keep their order and colours.
+    `show(total)` is the text at a bar's end. Each panel has its own scale; the stages keep their order and colours,
+    and are hatched where there are more stages than colours.
     """
     axes = _axes([len(bars) for bars in panels.values()])
     stages = list(dict.fromkeys(stage for bars in panels.values() for parts in bars.values() for stage in parts))
     for ax, (panel, bars) in zip(axes, panels.items(), strict=True):
         labels = list(bars)
         left = [0.0] * len(labels)
-        for stage, colour in zip(stages, STAGE_COLOURS, strict=False):
+        for number, stage in enumerate(stages):
             widths = [bars[label].get(stage, 0.0) for label in labels]
-            ax.barh(labels, widths, left=left, color=colour, label=stage, edgecolor="white", linewidth=0.5)
+            rounds, colour = divmod(number, len(STAGE_COLOURS))
+            look = {"color": STAGE_COLOURS[colour], "hatch": "///" * rounds}
+            ax.barh(labels, widths, left=left, label=stage, edgecolor="white", linewidth=0.5, **look)
             left = [start + width for start, width in zip(left, widths, strict=True)]
         for label, total in zip(labels, left, strict=True):
-            ax.annotate(f"{total:#.3g} s", (total, label), xytext=(4, 0), textcoords="offset points", va="center")
+            ax.annotate(show(total), (total, label), xytext=(4, 0), textcoords="offset points", va="center")
         ax.margins(x=0.12)
         ax.invert_yaxis()
         ax.set_title(panel, loc="left", fontsize=8)
@@ -150,7 +158,9 @@ def lines(
     (ax,) = _axes([9])
     for number, (name, points) in enumerate(series.items()):
         colour = COLOURS.get(name, "#000000" if name == roof else STAGE_COLOURS[1 + number % 6])
-        look = {"linestyle": "--", "zorder": 1} if name == roof else {"marker": "o^sDv"[number % 5], "markersize": 3.5}
+        # markers get smaller, so that all are seen where lines coincide
+        nested = {"marker": "osD^v"[number % 5], "markersize": max(2.0, 7.5 - 1.5 * number)}
+        look = {"linestyle": "--", "zorder": 1} if name == roof else nested
         ax.plot(*zip(*points, strict=True), color=colour, label=name, linewidth=1.2, **look)
     ax.set_xscale("log", base=2)
     ax.set_yscale("log")
@@ -161,3 +171,46 @@ def lines(
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
     ax.figure.legend(ncols=3, loc="outside lower center", frameon=False, **_TIGHT)
     return ax.figure
+
+
+def roofline(
+    points: Mapping[str, tuple[float, float]], peak_bytes: float, peak_flops: Mapping[str, float], title: str
+) -> Any:
+    """Kernels under the roofs of their GPU: `points[name]` is FLOP/byte and FLOP/s.
+
+    `peak_bytes` (bytes/s) is the sloped roof, `peak_flops[precision]` (FLOP/s) are the flat ones.
+    """
+    (ax,) = _axes([9])
+    xs = [x for x, _ in points.values()]
+    ridge = max(peak_flops.values()) / peak_bytes
+    left, right = min(0.1, *xs) / 3, 10 * max(ridge, *xs)
+    ax.plot([left, ridge], [left * peak_bytes, ridge * peak_bytes], color="#000000", linewidth=1.2)
+    middle, beside = (left * ridge) ** 0.5, {"textcoords": "offset points", "ha": "right", "fontsize": 8}
+    ax.annotate(f"DRAM, {peak_bytes / 1e12:.3g} TB/s", (middle, middle * peak_bytes), xytext=(-8, 0), **beside)
+    for precision, peak in peak_flops.items():
+        ax.plot([peak / peak_bytes, right], [peak, peak], color="#000000", linewidth=1.2)
+        ax.annotate(f"{precision}, {peak / 1e12:.3g} TFLOP/s", (right, peak), xytext=(0, 4), **beside)
+    for number, (name, (x, y)) in enumerate(points.items()):
+        ax.plot(x, y, "o^sDv"[number % 5], color=STAGE_COLOURS[1 + number % 6], label=name)
+    ax.set(xscale="log", yscale="log", xlabel="FLOP per byte of DRAM", ylabel="FLOP/s", title=title)
+    ax.margins(y=0.1)
+    ax.grid(True, axis="y")
+    ax.figure.legend(ncols=2, loc="outside lower center", frameon=False, **_TIGHT)
+    return ax.figure
+
+
+def heat_maps(panels: Mapping[str, Any], title: str, label: str) -> Any:
+    """Grids of numbers as colours, one below the other: `panels[name]` is an array (rows, columns).
+
+    All have one colour scale, from the smallest number to the largest; `label` says what it shows.
+    """
+    axes = _axes([9] * len(panels))
+    low = min(float(grid.min()) for grid in panels.values())
+    high = max(float(grid.max()) for grid in panels.values())
+    for ax, (name, grid) in zip(axes, panels.items(), strict=True):
+        image = ax.imshow(grid, cmap="inferno", vmin=low, vmax=high, interpolation="none")
+        ax.set_title(name, loc="left", fontsize=8)
+        ax.set_axis_off()
+    axes[0].figure.colorbar(image, ax=list(axes), label=label, shrink=0.6)
+    axes[0].figure.suptitle(title)
+    return axes[0].figure

@@ -43,12 +43,14 @@ class Table:
         from rich.box import SIMPLE_HEAD
         from rich.console import Group
         from rich.table import Table as RichTable
+        from rich.text import Text  # y[i] is no markup
 
-        headings = [heading for heading, _ in self.columns]
-        table = RichTable(*headings, box=SIMPLE_HEAD, padding=0)  # narrow: 80 columns are few
+        table = RichTable(box=SIMPLE_HEAD, padding=0)  # narrow: 80 columns are few
+        for heading, _ in self.columns:
+            table.add_column(Text(heading))
         for line in self.cells():
-            table.add_row(*line)
-        return Group(table, self.note) if self.note else table
+            table.add_row(*map(Text, line))
+        return Group(table, Text(self.note)) if self.note else table
 
 
 def seconds(value: float | None) -> str:

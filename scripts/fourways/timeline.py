@@ -7,7 +7,6 @@ Recording has a price: every launch costs the host more than it does without.
 
 import itertools
 import json
-import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -33,7 +32,7 @@ class TimelineError(RuntimeError):
 def record(found: lesson.Lesson, way: str | None, size: int = GPU_SIZE, launches: int = 10) -> list[Row]:
     """Run one way of a lesson, or with None every cell that can run here, in a fresh process, and return what it did.
 
-    A way goes through stages, each an NVTX range: import, context, inputs, build, first launch, warm launches
+    A way goes through stages, each an NVTX range: context, inputs, build, first launch, warm launches
     (`launches` of them, waited for once), copy back; its arrays have `size` elements, its answer is checked.
 
     Rows are in order of time. All have `kind` (kernel, copy, memset, graph, API call, synchronization, NVTX range),
@@ -71,27 +70,14 @@ def _require(found: lesson.Lesson, way: str | None) -> None:
         raise TimelineError("the host way leaves the GPU idle: choose another way for a timeline")
     if reason := toolchain.missing(way or "gpu"):
         raise TimelineError(f"no timeline: {reason}")
-    for module, name in (("cupti", "cupti-python"), ("nvtx", "nvtx")):
-        if not toolchain.installed(module):
-            raise TimelineError(f"no timeline: the package {name} is not installed: {toolchain.SETUP}")
+    if not toolchain.installed("cupti"):
+        raise TimelineError(f"no timeline: the package cupti-python is not installed: {toolchain.SETUP}")
 
 
 def command(found: lesson.Lesson, way: str | None, size: int = GPU_SIZE, launches: int = 10) -> list[str]:
     """The command line that runs what `record` records, without recording: NVTX ranges for any profiler."""
     stages = ["--way", way, "--size", str(size), "--launches", str(launches)] if way else []
     return [sys.executable, "-m", "fourways._timeline_process", found.number, *stages]
-
-
-def nsys(found: lesson.Lesson, way: str | None, output: Path, size: int = GPU_SIZE, launches: int = 10) -> list[str]:
-    """The Nsight Systems command line that records the same stages to `output` (.nsys-rep); `shlex.join` prints it.
-
-    Run it in `lesson.process_environment()`. Raises TimelineError where nsys is not on PATH.
-    """
-    stages = command(found, way, size, launches)
-    words = ["nsys", "profile", "--trace=cuda,nvtx", "--force-overwrite=true", f"--output={output}", *stages]
-    if not toolchain.program("nsys"):
-        raise TimelineError(f"nsys is not on PATH; install Nsight Systems, then: {shlex.join(words)}")
-    return words
 
 
 def trace_json(rows: Sequence[Row]) -> str:

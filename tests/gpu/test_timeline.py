@@ -20,7 +20,7 @@ def recorded() -> list[tables.Row]:
 
 def test_stages_kernels_and_copies_are_there(recorded: list[tables.Row]) -> None:
     ranges = {row["name"]: timeline.span(row) for row in recorded if row["kind"] == "NVTX range"}
-    stages = ["import", "context", "inputs", "build", "first launch", "warm launches", "copy back"]
+    stages = ["context", "inputs", "build", "first launch", "warm launches", "copy back"]
     assert [name for name in ranges if name in stages] == stages
     warm = timeline.within(timeline.gpu_work(recorded), ranges["warm launches"])
     assert [row["name"] for row in warm] == ["doublify"] * LAUNCHES

@@ -1,0 +1,66 @@
+"""Nsight Compute on a real GPU: every way's kernel with its source lines; a kernel of one's own; events without it."""
+
+from pathlib import Path
+
+import pytest
+
+from fourways import counters, kernels, profiling, toolchain
+
+SIZE = 2**22
+OWN = """
+extern "C" __global__ void mine(const float *x, float *y, long long n)
+{
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = 3.f * x[i];
+}
+"""
+
+
+def profiled(target: str, way: str, **options: object) -> counters.Report:
+    if reason := toolchain.missing(way):
+        pytest.skip(reason)
+    try:
+        return profiling.profile(target, way, SIZE, clocks="none", **options)  # type: ignore[arg-type]
+    except profiling.NoCountersError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize("way", ["nvrtc", "nvcc", "pycuda", "pybind11"])
+def test_every_way_shows_its_source_lines(way: str, tmp_path: Path) -> None:
+    kept = tmp_path / "kept.ncu-rep"
+    report = profiled("1", way, keep=kept)
+    figures = {row["figure"]: row for row in report.figures}
+    assert {row["kernel"] for row in report.figures} == {"doublify"}
+    assert figures["duration"]["seconds"] > 0
+    assert figures["roofline"]["flop_per_second"] * figures["duration"]["seconds"] == pytest.approx(SIZE, rel=1e-3)
+    assert (figures["sectors"]["loads"], figures["sectors"]["stores"]) == (4, 4)
+    values = [value for row in report.figures for value in row.values()]
+    assert None not in values
+    source = kernels.source("doublify").splitlines()
+    assert "y[i] = FACTOR * x[i];" in [row["text"] for row in report.lines]
+    assert all(row["text"] == source[row["line"] - 1].strip() for row in report.lines)
+    assert counters.read(kept) == report
+
+
+@pytest.mark.parametrize("way", ["nvrtc", "nvcc", "pycuda"])
+def test_a_kernel_of_ones_own(way: str, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.cu"
+    mine.write_text(OWN)
+    report = profiled(str(mine), way, entry="mine")
+    assert {row["kernel"] for row in report.figures} == {"mine"}
+    assert any("3.f * x[i]" in row["text"] for row in report.lines)
+
+
+def test_a_kernel_that_does_not_compile_leaves_nothing(tmp_path: Path) -> None:
+    mine, kept = tmp_path / "mine.cu", tmp_path / "kept.ncu-rep"
+    mine.write_text(OWN.replace("3.f", "undefined_name"))
+    with pytest.raises(profiling.ProfilingError, match="undefined_name"):
+        profiled(str(mine), "nvrtc", entry="mine", keep=kept)
+    assert not kept.exists()
+
+
+def test_events_need_no_counters() -> None:
+    row = profiling.by_events("1", "nvrtc", SIZE)
+    assert row["clock"] == "device"
+    assert row["seconds"]["median"] > 0
