@@ -6,7 +6,6 @@ kernels get line information, and the sources that it names are kept below that 
 """
 
 import argparse
-import hashlib
 import os
 import sys
 import tempfile
@@ -14,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from fourways import checking, files, kernels, lesson, timing, toolchain
+from fourways import _first_process, checking, lesson, timing, toolchain
 
 PROBLEM = "problem.txt"
 """In the folder of `--sources`: why the process failed."""
@@ -63,17 +62,7 @@ def with_line_information(build: Callable) -> Callable:
     return built
 
 
-def prefer_binding(kernel: str) -> None:
-    """Import the pybind11 module with line information, built once into the cache of Four Ways."""
-    from fourways import _first_process, first_result
-
-    digest = hashlib.sha256(f"{kernels.root()} {sys.executable}".encode()).hexdigest()[:12]
-    folder = files.cache_dir() / "lineinfo" / f"{kernel}-{digest}"
-    first_result.build_binding(kernel, folder)
-    _first_process.prefer(str(folder))
-
-
-def load(target: str, way: str, entry: str | None, line_information: bool) -> lesson.Ways:
+def load(target: str, way: str, entry: str | None = None) -> lesson.Ways:
     """The ways of a kernel file, or of a lesson with this one way. Raises LessonError where there is no such way."""
     if target.endswith((".cu", ".cuh")):
         from fourways import own_kernel
@@ -85,8 +74,6 @@ def load(target: str, way: str, entry: str | None, line_information: bool) -> le
     found = lesson.find(target)
     if not found.cells(f"way-{way}"):
         raise lesson.LessonError(f"{found.slug} has no way {way}: {found.meta['without'].get(way, 'no such cell')}")
-    if line_information and way == "pybind11":
-        prefer_binding(str(found.meta["kernel"]))
     namespace: dict[str, Any] = {"__name__": f"lesson_{found.slug}"}
     for tag in ("setup", f"way-{way}"):
         for source in found.cells(tag):
@@ -97,7 +84,7 @@ def load(target: str, way: str, entry: str | None, line_information: bool) -> le
     return lesson.collect(namespace, rtol=float(found.meta.get("rtol", 0.0)))
 
 
-def run(target: str, way: str, size: int, entry: str | None, sources: Path | None) -> None:
+def run(target: str, way: str, size: int, entry: str | None, sources: Path | None, binding: Path | None) -> None:
     """Build, check, and call once for the profiler. Raises CheckFailure where the answer is wrong."""
     toolchain.activate()
     import cupy  # noqa: F401  # before the first range: NVTX loads with it
@@ -106,8 +93,10 @@ def run(target: str, way: str, size: int, entry: str | None, sources: Path | Non
 
     if sources:
         keep_sources(sources)
+    if binding:
+        _first_process.prefer(str(binding))
     with time_range("build"):
-        ways = load(target, way, entry, bool(sources))
+        ways = load(target, way, entry)
         function = ways.functions[way]
     with time_range("check"):
         inputs = ways.make_inputs(size)
@@ -127,9 +116,10 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=timing.GPU_SIZE, help="elements")
     parser.add_argument("--entry", help="the kernel of a file")
     parser.add_argument("--sources", type=Path, help="line information, and the sources kept here")
+    parser.add_argument("--binding", type=Path, help="the folder of the fourways_aot to import")
     asked = parser.parse_args()
     try:
-        run(asked.target, asked.way, asked.size, asked.entry, asked.sources)
+        run(asked.target, asked.way, asked.size, asked.entry, asked.sources, asked.binding)
     except Exception as error:
         known = isinstance(error, lesson.LessonError | checking.CheckFailure)
         message = str(error) if known else f"{type(error).__name__}: {error}"

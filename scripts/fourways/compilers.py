@@ -14,14 +14,12 @@ version, and the machine code found goes to the driver.
 """
 
 import json
-import os
 import re
 import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -191,13 +189,10 @@ def _cached(task: dict[str, Any], folder: Path) -> list[float]:
 
 
 def _cmake(path: Path, _: str, arch: str, options: tuple[str, ...], folder: Path) -> Made:
-    variables = {"CUDAARCHS": f"{arch.removeprefix('sm_')}-real"}
-    if options:
-        variables["CUDAFLAGS"] = shlex.join(options)
+    given = [f"-DCMAKE_CUDA_ARCHITECTURES={arch.removeprefix('sm_')}-real", f"-DCMAKE_CUDA_FLAGS={shlex.join(options)}"]
     try:
-        with _environment(**variables):
-            made = Made([first_result.build_binding(path.stem, folder)])
-            made.cached = [first_result.build_binding(path.stem, folder) for _ in range(TIMES)]
+        made = Made([first_result.build_binding(path.stem, folder, options=given)])
+        made.cached = [first_result.build_binding(path.stem, folder) for _ in range(TIMES)]
     except first_result.FirstResultError as error:
         words = str(error)
         if first := re.search("^(CMake Error|FAILED)", words, re.MULTILINE):
@@ -215,15 +210,3 @@ def _cmake(path: Path, _: str, arch: str, options: tuple[str, ...], folder: Path
         if entry in kernels.entry_points(path.read_text(encoding="utf-8")):
             made.resources[entry] = Resources(int(registers), int(shared), int(stack), 0, 0)
     return made
-
-
-@contextmanager
-def _environment(**variables: str) -> Iterator[None]:
-    """Environment variables for as long as a block lasts; CMake reads these two when it configures."""
-    before = dict(os.environ)
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)

@@ -75,15 +75,17 @@ def run(
     return answer["stages"]
 
 
-def build_binding(kernel: str, folder: Path, cpp: Path | None = None) -> float:
+def build_binding(kernel: str, folder: Path, cpp: Path | None = None, options: Sequence[str] = ()) -> float:
     """Build the pybind11 module with this one kernel in `folder`, and return the seconds it took.
 
-    `cpp` is the folder of `CMakeLists.txt`, by default the clone's own. Calling again rebuilds what has changed.
+    `cpp` is the folder of `CMakeLists.txt`, by default the clone's own; `options` are CMake's, as
+    `-DCMAKE_CUDA_FLAGS=-lineinfo`. Calling again rebuilds what has changed.
     Raises FirstResultError with CMake's own words.
     """
     configure = [
         *("cmake", "-S", str(cpp or kernels.root() / "cpp"), "-B", str(folder), "-G", "Ninja"),
         *(f"-DFOURWAYS_KERNELS={kernel}", f"-DPython_EXECUTABLE={sys.executable}", "-DCMAKE_BUILD_TYPE=Release"),
+        *options,
     ]
     environment = os.environ | toolchain.environment()
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"  # the wheels' cmake, ninja

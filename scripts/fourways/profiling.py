@@ -8,6 +8,7 @@ PyCUDA compiled and deletes, and `--import-source`, which copies the text into t
 `fourways._profile_process` sees to the first two, the lesson's own code unchanged.
 """
 
+import hashlib
 import shlex
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from tempfile import TemporaryDirectory
 from fourways import counters, files, kernels, lesson, toolchain
 from fourways._profile_process import PROBLEM, load
 from fourways.counters import Report
+from fourways.first_result import build_binding
 from fourways.tables import Row
 from fourways.timing import GPU_SIZE, time_way
 
@@ -74,6 +76,8 @@ def profile(
         for cache in caches.values():
             Path(cache).mkdir()
         words = [*ncu_options(ncu, scratch, entry, clocks, full), *command(target, way, size, entry)]
+        if way == "pybind11":  # built here: a compiler that runs under ncu takes minutes
+            words.append(f"--binding={binding_with_lines(target)}")
         done = subprocess.run(
             [*words, f"--sources={scratch}"],
             env=lesson.process_environment() | caches | {"CUPY_CACHE_SAVE_CUDA_SOURCE": "1"},
@@ -91,6 +95,15 @@ def profile(
     return found
 
 
+def binding_with_lines(target: str) -> Path:
+    """The folder of a pybind11 module with line information for a lesson's kernel, built once into our cache."""
+    kernel = str(lesson.find(target).meta["kernel"])
+    digest = hashlib.sha256(f"{kernels.root()} {sys.executable}".encode()).hexdigest()[:12]
+    folder = files.cache_dir() / "lineinfo" / f"{kernel}-{digest}"
+    build_binding(kernel, folder, options=["-DCMAKE_CUDA_FLAGS=-lineinfo"])
+    return folder
+
+
 def ncu_options(ncu: Path, folder: Path, entry: str | None, clocks: str, full: bool) -> list[str]:
     """Nsight Compute's own part of the command line, up to the program that it runs."""
     chosen = [word for section in counters.SECTIONS for word in ("--section", section)]
@@ -98,6 +111,7 @@ def ncu_options(ncu: Path, folder: Path, entry: str | None, clocks: str, full: b
     return [
         *(str(ncu), "--force-overwrite", "--export", str(folder / "report")),
         *("--profile-from-start", "off", "--clock-control", clocks),
+        *("--target-processes", "application-only"),  # not the compilers that it starts
         *(["--set", "full"] if full else chosen),
         *("--import-source", "1", "--source-folders", f"{folder},{kernels.root() / 'cpp'}"),
         *(["--kernel-name", entry] if entry else []),
@@ -128,7 +142,7 @@ def refused(output: str, problem: Path, target: str) -> ProfilingError:
 
 def by_events(target: str, way: str, size: int, entry: str | None = None) -> Row:
     """The row of `timing.time_way`, by CUDA events, which need no rights: what is left without counters."""
-    return time_way(load(target, way, entry, line_information=False), way, size)
+    return time_way(load(target, way, entry), way, size)
 
 
 def nsys_command(target: str, way: str, size: int, output: Path, entry: str | None = None) -> list[str]:
