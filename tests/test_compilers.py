@@ -77,7 +77,6 @@ def test_the_module_by_cmake(module: compilers.Made) -> None:
     assert module.sizes["cubin"] > len(plain.code), "-lineinfo got through"
     assert module.sizes["module"] > 10 * module.sizes["cubin"]
     assert module.seconds[0] > 10 * max(module.cached), "there is nothing to do the second time"
-    assert "CUDAARCHS" not in compilers.os.environ
 
 
 def test_cuda_core_finds_its_cache(two_kernels: Path) -> None:

@@ -65,7 +65,7 @@ def test_every_way_at_every_size_and_the_first_that_does_not_fit() -> None:
     heard: list[str] = []
     rows = timing.time_sizes(ways, [10, 100, 1000, 10_000], heard.append)
     assert [row["size"] for row in rows] == [10, 100, 1000]
-    assert heard == ["host, 10 elements", "host, 100 elements", "host, 1,000 elements"]
+    assert heard == ["10 elements", "host, 10 elements", "100 elements", "host, 100 elements", "1,000 elements"]
     table = timing.table(rows)
     assert [row["size"] for row in table.rows] == [10, 100] and "no room for 1000" in table.note
     assert "cold L2" not in str(table), "a column without content is left out"

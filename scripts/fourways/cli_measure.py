@@ -69,8 +69,6 @@ def time(
     """
     from fourways import first_result, lesson, own_kernel, tables, timing
 
-    if figure:
-        figures_suffix(figure)
     elements, found = asked_sizes(sizes) if sizes else [], None
     if own_kernel.is_file([kernel]):
         if first:
@@ -108,16 +106,6 @@ def asked_sizes(text: str) -> list[int]:
         return timing.parse_sizes(text)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--sizes") from None
-
-
-def figures_suffix(path: Path) -> None:
-    """Refuse a figure that cannot be written, before anything is measured."""
-    from fourways import figures
-
-    try:
-        figures.check_suffix(path)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--figure") from None
 
 
 def chosen(names: Sequence[str] | None) -> list[Any]:

@@ -46,10 +46,8 @@ def profile(
 
     `fourways profile 1 --nsys` prints the command that records a timeline with Nsight Systems, and runs it.
     """
-    from fourways import counters, figures, lesson, profiling, reports, timing
+    from fourways import counters, lesson, profiling, reports, timing
 
-    if figure:
-        figures.check_suffix(figure)
     if timeline:
         return _timeline(target, way, _size(size), trace, json_file, figure)
     console = Console()

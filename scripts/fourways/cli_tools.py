@@ -95,7 +95,6 @@ def sass(
     ways, archs = way or list(machine_code.WAYS), builds.architectures(arch or ["sm_90"])
     if wrong := [name for name in ways if name.split()[:1] not in [[known] for known in machine_code.WAYS]]:
         raise typer.BadParameter(f"{wrong[0]!r}; choose from {', '.join(machine_code.WAYS)}", param_hint="--way")
-    _check_figure(figure)
     path = lesson.kernel_file(kernel)
     table = machine_code.counts(path, ways, archs, entry)
     sides = [(one, other) for one in ways for other in archs] if way else []
@@ -139,7 +138,6 @@ def link(
     """
     from fourways import builds, linking
 
-    _check_figure(figure)
     try:
         linking.find_gpu(device)
     except ValueError as error:
@@ -153,16 +151,6 @@ def link(
         raise RuntimeError("\n".join(problems))
     draw(figure, lambda: linking.figure(rows, f"{entry}, linked in five ways"))
     save(json_file, [table])
-
-
-def _check_figure(figure: Path | None) -> None:
-    """Refuse a figure that cannot be written, before anything is built."""
-    from fourways import figures
-
-    try:
-        figure and figures.check_suffix(figure)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--figure") from None
 
 
 def draw(file: Path | None, figure: Callable[[], Any]) -> None:

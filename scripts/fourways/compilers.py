@@ -114,6 +114,9 @@ def _direct(path: Path, compiler: str, arch: str, options: tuple[str, ...], fold
     again = [building.build(path, compiler, arch, options=options) for _ in range(TIMES - 1)]
     made = Made([build.seconds for build in (cubin, *again)], resources=cubin.resources)
     made.sizes = {output: len(build.code) for output, build in builds.items()}
+    if not made.resources:  # some releases of NVRTC keep what ptxas says to themselves
+        (folder / "cubin").write_bytes(cubin.code)
+        _look_inside(made, path, folder / "cubin")
     gpus = {gpu.arch for gpu in toolchain.gpus()}
     reason = toolchain.missing(compiler) or ("" if arch in gpus else f"this machine's GPU is {', '.join(gpus)}")
     if reason:
@@ -127,6 +130,8 @@ def _packaged(path: Path, package: str, arch: str, options: tuple[str, ...], fol
     made, task = Made(), _task(path, package, arch, options)
     cubin = _run(task | {"times": TIMES, "report": True, "result": str(folder / "cubin")}, folder)
     made.seconds, made.resources = cubin["seconds"], building.resources(cubin["log"])
+    if not made.resources:
+        _look_inside(made, path, folder / "cubin")
     others = ("ptx", "fatbin") if package == "pycuda" else ("ptx", "ltoir")
     for target in others:
         if package == "cuda.core" and target == "ptx" and not toolchain.driver():
@@ -200,13 +205,19 @@ def _cmake(path: Path, _: str, arch: str, options: tuple[str, ...], folder: Path
         raise BuildError(f"cmake could not build the module with {path.stem} for {arch}:\n{words.strip()}") from None
     (module,) = folder.glob("fourways_aot*.so")
     made.sizes["module"] = module.stat().st_size
-    made.missing["shared"] = "in the module the kilobyte counts that the system takes of each block from sm_90 on"
-    made.missing["spill"] = "the module does not say which of its local memory is spills"
     tool = str(toolchain.program("cuobjdump"))
     subprocess.run([tool, "-xelf", "all", str(module)], cwd=folder, capture_output=True)
     made.sizes["cubin"] = sum(cubin.stat().st_size for cubin in folder.glob("*.cubin"))
-    printed = subprocess.run([tool, "-res-usage", str(module)], capture_output=True, text=True).stdout
+    _look_inside(made, path, module)
+    return made
+
+
+def _look_inside(made: Made, path: Path, code: Path) -> None:
+    """What the kernels of `path` need as cuobjdump reads it from machine code, where no ptxas told."""
+    made.missing["shared"] = "in machine code the kilobyte counts that the system takes of each block from sm_90 on"
+    made.missing["spill"] = "machine code does not say which of its local memory is spills"
+    tool = str(toolchain.program("cuobjdump"))
+    printed = subprocess.run([tool, "-res-usage", str(code)], capture_output=True, text=True).stdout
     for entry, registers, stack, shared in re.findall(r"Function (\S+):\s+REG:(\d+) STACK:(\d+) SHARED:(\d+)", printed):
         if entry in kernels.entry_points(path.read_text(encoding="utf-8")):
             made.resources[entry] = Resources(int(registers), int(shared), int(stack), 0, 0)
-    return made

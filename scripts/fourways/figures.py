@@ -204,7 +204,7 @@ def heat_maps(panels: Mapping[str, Any], title: str, label: str) -> Any:
 
     All have one colour scale, from the smallest number to the largest; `label` says what it shows.
     """
-    axes = _axes([9] * len(panels))
+    axes = _axes([round(10 * grid.shape[0] / grid.shape[1]) for grid in panels.values()])  # about their aspect ratio
     low = min(float(grid.min()) for grid in panels.values())
     high = max(float(grid.max()) for grid in panels.values())
     for ax, (name, grid) in zip(axes, panels.items(), strict=True):

@@ -7,7 +7,7 @@ recorded: nothing here holds a second copy of a way.
 import hashlib
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -182,9 +182,9 @@ def fingerprint(path: Path) -> dict[str, str]:
     cells = [(tags(cell), cell.source) for cell in lesson.notebook.cells if cell.cell_type == "code"]
     names = [str(lesson.meta["kernel"]), *lesson.meta.get("also", ())]
     aot = kernels.root() / "cpp" / "aot"
-    headers = sorted(set(aot.glob("*.hpp")) - {aot / "launch.hpp"})  # which lists all kernels: each new one changes it
-    files = [aot / f"{name}.cu" for name in names] + headers
-    binding = [file.read_bytes() for file in files if file.is_file()]
+    sources = [aot / f"{name}.cu" for name in names if (aot / f"{name}.cu").is_file()]
+    headers = sorted(_included([*sources, aot / "module.cpp"]) - {aot / "launch.hpp"})  # which lists all kernels
+    binding = [file.read_bytes() for file in sources + headers]
     module = (aot / "module.cpp").read_text()
     for name in names:
         function = re.search(rf"^inline void bind_{name}\(.*?^}}", module, re.DOTALL | re.MULTILINE)
@@ -194,6 +194,15 @@ def fingerprint(path: Path) -> dict[str, str]:
         "kernel": _sha256(b"".join(kernels.path(name).read_bytes() for name in names)),
         "binding": _sha256(b"".join(binding)),
     }
+
+
+def _included(files: Iterable[Path]) -> set[Path]:
+    """The headers beside these files that they include, and those that the headers include."""
+    found: set[Path] = set()
+    for file in files:
+        names = re.findall(r'^#include "([\w.]+)"', file.read_text(), re.MULTILINE)
+        found |= {file.with_name(name) for name in names if file.with_name(name).is_file()}
+    return found | _included(found) if found else found
 
 
 def _sha256(data: bytes) -> str:

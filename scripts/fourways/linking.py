@@ -1,49 +1,33 @@
 """Link one program of several translation units in five ways, and see what the linker could and could not optimise.
 
 A call from one unit into another stays a call when the units are linked as PTX or as machine code. Link-time
-optimization (LTO) keeps the compiler's own form, LTO-IR, until the link, and can inline it. Needs no GPU and no driver.
+optimization (LTO) keeps the compiler's own form, LTO-IR, until the link, and can inline it. Building and looking inside
+need no GPU and no driver; on a GPU the program is also checked and timed.
 """
 
-import os
+import functools
 import re
-import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from fourways import building, checking, kernels, tables, timing, toolchain
+from fourways import building, checking, judging, kernels, own_kernel, tables, timing, toolchain
+from fourways.linkers import BUILDS, SIGNATURE, LinkingError, look_inside, takes_signature, unit_file
 
 ENTRY = "apply_transform"
 """The kernel of the default program in cpp/link."""
 
-_CALLS, _SLOPE, _SHIFT, _RTOL = 64, float(np.float32(0.99)), 0.5, 1e-5  # of cpp/link; float32 rounds 64 times
-_ADVICE = (
-    ("ndefined reference|nresolved extern", 'name the unit that defines it, and declare it extern "C" in every unit'),
-    ("ultiple definition|multiply defined|already been defined", "keep one definition, or make the others static"),
-    ("gpu.architecture", f"take one that the compiler knows, such as {', '.join(building.ARCHITECTURES)}"),
-    ("error", "mend the source at the line the compiler names"),
-)
-# a function or variable that other units see, in PTX: `.visible .func (.param .b32 func_retval0) name(`
-_DEFINED = re.compile(
-    r"^\.visible \.(?:func|entry|global|const)\b.*?([\w$]+)(?:\(\s*$|\(\)|\[\d+\](?!\))|;| =)", re.MULTILINE
-)
+RTOL = 1e-5
+"""Relative tolerance of a check: float32 rounds once a call, and a build may contract a product and a sum or not."""
 
-Linked = tuple[bytes, float, float | None]  # the cubin; seconds to compile all units; seconds to link, if linked
-Build = Callable[[Sequence[Path], str, Path], Linked]  # of units, for an architecture, with a folder to work in
+_CALLS, _SLOPE, _SHIFT = 64, float(np.float32(0.99)), 0.5  # of cpp/link
+_PASSED = ("right", "the others' reference")
 
-
-class LinkingError(RuntimeError):
-    """The program could not be built: the tool's own words, and what to do about it as the last line."""
-
-    def __init__(self, what: str, words: str = "", advice: str = "") -> None:
-        words = words.replace("\0", "").strip()
-        advice = advice or next((text for pattern, text in _ADVICE if re.search(pattern, words)), "")
-        super().__init__(
-            "\n".join(filter(None, (f"{what}:" if words else what, words, advice and f"Advice: {advice}")))
-        )
+Program = list[tuple[tables.Row, bytes]]
+"""The builds that succeeded: their rows and cubins."""
 
 
 def default_units() -> list[Path]:
@@ -57,228 +41,206 @@ def reference(x: np.ndarray) -> np.ndarray:
     return (power * x.astype(np.float64) + _SHIFT * (1 - power) / (1 - _SLOPE)).astype(np.float32)
 
 
+def find_gpu(device: int | None) -> toolchain.Gpu | None:
+    """The GPU of this CUDA device ordinal; for None the first, if there is any. Raises ValueError if it is missing."""
+    gpus = toolchain.gpus()
+    if device is None or 0 <= device < len(gpus):
+        return gpus[device or 0] if gpus else None
+    there = ", ".join(f"{number} ({gpu.name})" for number, gpu in enumerate(gpus)) or "none"
+    raise ValueError(f"no CUDA device {device} here; there are: {there}")
+
+
 def link_all(
-    units: Sequence[Path | str] = (), entry: str = ENTRY, arch: str | None = None, elements: int = timing.GPU_SIZE
+    units: Sequence[Path | str] = (),
+    entry: str = ENTRY,
+    archs: Sequence[str] = (),
+    elements: int = timing.GPU_SIZE,
+    device: int | None = None,
+    expected: str | None = None,
 ) -> list[tables.Row]:
-    """Build the program in every way of BUILDS for one architecture: a row each.
+    """Build the program in every way of `linkers.BUILDS` for each architecture: a row each; run it if a GPU can.
 
     `units` are files, or sources as strings (what holds a brace or a line end is a source); default: `default_units()`.
-    `entry` is an `extern "C"` kernel of theirs; `arch` as "sm_90", default: this machine's GPU, else sm_90.
-    A row holds `build`, `arch`, `compile_seconds`, `link_seconds`, `bytes` of the cubin, `registers`, `inlined` and the
-    number of `calls` left in the kernel, `functions` left beside it; or `error`. On a GPU the default program also runs
-    on `elements` floats: `check` is "right" or what is wrong, and only a right answer has device `seconds`.
-    Raises LinkingError if no build succeeds, in the words of the LTO-IR link, which are the plainest.
+    `entry` is an `extern "C"` kernel of theirs; `archs` as "sm_90", default: that of the GPU, else sm_90.
+    A row holds `build`, `arch`, `entry`, `compile_seconds` and `link_seconds` (host clock), `bytes` of the cubin,
+    `registers`, `inlined`, the number of `calls` left in the kernel, `functions` left beside it; or `error`.
+
+    The GPU of ordinal `device` runs code made for it if the kernel's parameters are `linkers.SIGNATURE`, on `elements`
+    floats: `check` is "right" or what is wrong, and only a right answer has `seconds` (device clock); else `not_run`
+    says why. The right answer is that of `expected`, "module.py:function" of the NumPy array x; of the default program
+    `reference`; of other units without `expected` what the first build, one source, computes. NaN is never right.
+
+    Raises ValueError for a GPU that is not there, and LinkingError if for an architecture no build succeeds, in the
+    words of the LTO-IR link, which are the plainest.
     """
-    gpu = next(iter(toolchain.gpus()), None)
-    arch = f"sm_{(arch or (gpu.arch if gpu else 'sm_90')).removeprefix('sm_')}"
-    runs_here = gpu is not None and not units and _runs_on(arch, gpu.arch)
+    gpu = find_gpu(device)
+    answer, against = _right_answer(expected, bool(units))
     rows: list[tables.Row] = []
     with tempfile.TemporaryDirectory() as folder:
-        paths = [_file(unit, number, Path(folder)) for number, unit in enumerate(units or default_units(), 1)]
-        for name, build in BUILDS.items():
-            row: tables.Row = {"build": name, "arch": arch, "entry": entry, "error": None}
-            try:
-                cubin, row["compile_seconds"], row["link_seconds"] = build(paths, arch, Path(folder))
-                row |= {"bytes": len(cubin)} | look_inside(cubin, entry)
-                if gpu and runs_here:
-                    row |= {"gpu": gpu.name, "compute_capability": gpu.compute_capability}
-                    row |= _run(cubin, entry, elements)
-            except building.BuildError as error:
-                row["error"] = str(LinkingError("the compiler refused", str(error)))
-            except LinkingError as error:
-                row["error"] = str(error)
-            rows.append(row)
-    if all(row["error"] for row in rows):
-        raise LinkingError(next(row["error"] for row in rows if row["build"] == "LTO-IR, nvJitLink"))
+        paths = [unit_file(unit, number, Path(folder)) for number, unit in enumerate(units or default_units(), 1)]
+        for name in archs or [gpu.arch if gpu else "sm_90"]:
+            arch = f"sm_{name.removeprefix('sm_')}"
+            built = _build_all(paths, entry, arch, Path(folder))
+            rows += [row for row, _ in built]
+            program = [(row, cubin) for row, cubin in built if cubin]
+            why = _not_run(gpu, paths, entry, arch, Path(folder))
+            for row, _ in program:
+                row |= {"gpu": gpu.name, "compute_capability": gpu.compute_capability} if gpu else {}
+                row |= {"not_run": why} if why else {"reference": against or program[0][0]["build"]}
+            if not why:
+                _run(program, entry, elements, device or 0, answer)
     return rows
 
 
 def table(rows: Sequence[tables.Row]) -> tables.Table:
-    """The rows of `link_all`, to be shown; a build that failed shows the line that says why."""
+    """The rows of `link_all`; a build that failed shows the line that says why."""
+    archs = list(dict.fromkeys(row["arch"] for row in rows))
     columns: list[tables.Column] = [
         ("build", lambda row: row["build"]),
+        ("arch", lambda row: row["arch"]),
         ("compile", lambda row: tables.seconds(row.get("compile_seconds"))),
         ("link", lambda row: tables.seconds(row.get("link_seconds"))),
-        ("bytes", lambda row: str(row.get("bytes", ""))),
+        ("bytes", lambda row: f"{row['bytes']:,}" if "bytes" in row else ""),
         ("registers", lambda row: str(row.get("registers", ""))),
         ("call", _call_cell),
+        ("kernel", lambda row: tables.seconds(row["seconds"]["median"]) if row.get("seconds") else ""),
+        ("check", lambda row: row.get("check", "")),
     ]
-    if any("check" in row for row in rows):
-        columns += [
-            ("kernel", lambda row: tables.seconds(row["seconds"]["median"]) if row.get("seconds") else ""),
-            ("check", lambda row: row.get("check", "")),
-        ]
-    where = next((f"{row['gpu']}, {row['compute_capability']}" for row in rows if "gpu" in row), "not run")
-    return tables.Table("link", rows, columns, f"{rows[0]['entry']} for {rows[0]['arch']}; GPU: {where}")
+    unused = {"arch"} if len(archs) == 1 else set()
+    unused |= set() if any("check" in row for row in rows) else {"kernel", "check"}
+    notes = [f"{rows[0]['entry']} for {', '.join(archs)}."]
+    notes += [f"GPU: {row['gpu']}, compute capability {row['compute_capability']}." for row in rows if "gpu" in row][:1]
+    notes += [f"Checked against {row['reference']}, {row['elements']:,} floats." for row in rows if "check" in row][:1]
+    notes += dict.fromkeys(f"Not run: {row['not_run']}." for row in rows if "not_run" in row)
+    notes += ["Compiled and linked by the host's clock, the kernel by the GPU's."]
+    return tables.Table("link", rows, [column for column in columns if column[0] not in unused], " ".join(notes))
+
+
+def inlining_table(rows: Sequence[tables.Row]) -> tables.Table:
+    """Of the rows of `link_all`: the calls that each build leaves in the kernel, by architecture."""
+    archs = list(dict.fromkeys(row["arch"] for row in rows))
+    calls = [
+        {"build": build, "calls": {row["arch"]: _call_cell(row) for row in rows if row["build"] == build}}
+        for build in dict.fromkeys(row["build"] for row in rows)
+    ]
+    columns: list[tables.Column] = [("build", lambda row: row["build"])]
+    columns += [(arch, lambda row, arch=arch: row["calls"][arch]) for arch in archs]  # type: ignore[misc]
+    return tables.Table("inlining", calls, columns, f"Calls left in {rows[0]['entry']}, read from its machine code.")
+
+
+def problems(rows: Sequence[tables.Row]) -> list[str]:
+    """What went wrong: a line or more for each build that failed or whose answer was not right."""
+    failed = [f"{row['build']}, {row['arch']}: {row['error']}" for row in rows if row["error"]]
+    wrong = [row for row in rows if row.get("check", "right") not in _PASSED]
+    return failed + [f"{row['build']}, {row['arch']}: wrong answer: {row['check']}" for row in wrong]
 
 
 def _call_cell(row: tables.Row) -> str:
     if row["error"]:
         lines = row["error"].splitlines()
         return next((line for line in lines if re.search("error|fatal", line)), lines[0])
-    return "inlined" if row["inlined"] else f"{row['calls']} left"
+    return "inlined" if row["inlined"] else f"{row['calls']} call{'s' * (row['calls'] > 1)} left"
 
 
-def look_inside(cubin: bytes, entry: str) -> tables.Row:
-    """What a linked cubin shows: `registers` of the entry, `calls` in it, `inlined` (no call), other `functions`.
+def figure(rows: Sequence[tables.Row], title: str) -> Any:
+    """The rows of `link_all` as a figure: the kernel's time where a GPU ran it, else what is known without one.
 
-    Calls of the compiler's own helpers (a division's slow path, `$__internal_...`) do not count.
-    Raises LinkingError if there is no kernel `entry` in it.
+    That is registers, bytes and link seconds for one architecture, registers for several.
     """
-    tool = toolchain.program("cuobjdump")
-    if tool is None:
-        raise LinkingError(f"no cuobjdump found: {toolchain.SETUP}")
-    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
-        file.write(cubin)
-        file.flush()
-        usage = subprocess.run([str(tool), "-res-usage", file.name], capture_output=True, text=True).stdout
-    registers = {name: int(number) for name, number in re.findall(r"Function (\S+):\s+REG:(\d+)", usage)}
-    sass = building.disassemble(cubin)
-    start = rf"(?:-- \.text\.|Function : ){re.escape(entry)}\s"
-    body = re.search(start + r".*?(?=//-----|Function : |\Z)", sass, re.DOTALL)
-    if entry not in registers or body is None:
-        found = ", ".join(registers) or "none"
-        advice = 'take one of these, and define it as extern "C" __global__'
-        raise LinkingError(f"no kernel {entry!r} in the program; there are: {found}", advice=advice)
-    calls = sum("$__internal_" not in line for line in re.findall(r"\bCALL\..*", body[0]))
-    others = sorted(set(registers) - {entry})
-    return {"registers": registers[entry], "calls": calls, "inlined": calls == 0, "functions": others}
+    from fourways import figures
+
+    built = [row for row in rows if not row["error"]]
+    archs = list(dict.fromkeys(row["arch"] for row in built))
+    panels: dict[str, dict[str, float]] = {}
+    for row in built:
+        seconds = row.get("seconds")
+        measures = {"kernel, device clock": seconds["median"]} if seconds else {"registers a thread": row["registers"]}
+        if len(archs) == 1 and not seconds:
+            measures |= {"bytes of the cubin": row["bytes"], "link, host clock": row["link_seconds"]}
+        for name, value in measures.items():
+            bars = panels.setdefault(f"{row['arch']}: {name}", {})
+            bars |= {f"{row['build']}: {_call_cell(row)}": value} if value is not None else {}
+    colours = {
+        bar: figures.STAGE_COLOURS[3 if bar.endswith("inlined") else 4] for bars in panels.values() for bar in bars
+    }
+    return figures.bars(
+        {name: bars for name, bars in panels.items() if bars},
+        lambda value: f"{value:,}" if isinstance(value, int) else tables.seconds(value),
+        colours,
+        title,
+    )
 
 
-def check_versions(output: str, compiler: tuple[int, int], linker: tuple[int, int]) -> None:
-    """Raise LinkingError unless a linker of CUDA version `linker` takes "ptx" or "ltoir" of version `compiler`.
-
-    The linker must not be older; LTO-IR moreover wants the same major version.
-    Source for LTO-IR: NVIDIA's "LTO requirements" (docs.nvidia.com/cuda/mathdx/25.12.1/includes).
-    """
-    if compiler > linker or (output == "ltoir" and compiler[0] != linker[0]):
-        made, taken = (f"{major}.{minor}" for major, minor in (compiler, linker))
-        rule = "a linker no older" + (" and of the same major version" if output == "ltoir" else "")
-        what = f"nvJitLink {taken} cannot link {output} of NVRTC {made}; wanted: {rule}"
-        raise LinkingError(what, advice="install nvJitLink and NVRTC of one CUDA release")
+def _right_answer(expected: str | None, own: bool) -> tuple[Callable[[np.ndarray], np.ndarray] | None, str]:
+    if expected:
+        return own_kernel.named_reference(expected), expected
+    return (None, "") if own else (reference, "NumPy")
 
 
-# --- the five builds -------------------------------------------------------------------------------------------------
-
-
-def _one_source(paths: Sequence[Path], arch: str, folder: Path) -> Linked:
-    whole = folder / "one_source.cu"
-    whole.write_text("".join(f'#include "{path}"\n' for path in paths), encoding="utf-8")
-    built = building.build(whole, "nvrtc", arch, options=[f"-I{path.parent}" for path in paths])
-    return built.code, built.seconds, None
-
-
-def _nvjitlink(output: str) -> Build:
-    def build(paths: Sequence[Path], arch: str, folder: Path) -> Linked:
-        from cuda.bindings import nvjitlink, nvrtc
-        from cuda.core import Linker, LinkerOptions, ObjectCode
-
+def _build_all(paths: Sequence[Path], entry: str, arch: str, folder: Path) -> list[tuple[tables.Row, bytes]]:
+    built = []
+    for name, build in BUILDS.items():
+        row: tables.Row = {"build": name, "arch": arch, "entry": entry, "error": None}
+        cubin = b""
         try:
-            check_versions(output, nvrtc.nvrtcVersion()[1:], nvjitlink.version())
-        except RuntimeError as error:  # cuda.core would ask the driver, which cannot link LTO-IR
-            raise LinkingError("NVRTC or nvJitLink cannot be loaded", str(error), toolchain.SETUP) from None
-        built = [building.build(path, "nvrtc", arch, output, ("-rdc=true",)) for path in paths]
-        if output == "ptx":
-            _check_defined_once(built)
-        take = {"ptx": ObjectCode.from_ptx, "ltoir": ObjectCode.from_ltoir}[output]
-        objects = [take(each.code, name=each.path.name) for each in built]
-        options = LinkerOptions(arch=arch, link_time_optimization=output == "ltoir" or None, no_cache=True)
-        start = time.perf_counter()
-        try:
-            cubin = Linker(*objects, options=options).link("cubin").code
-        except nvjitlink.nvJitLinkError as error:
-            raise LinkingError(f"nvJitLink refused the {output} for {arch}", str(error)) from None
-        return bytes(cubin), sum(each.seconds for each in built), time.perf_counter() - start
-
-    return build
+            cubin, row["compile_seconds"], row["link_seconds"] = build(paths, arch, folder)
+            row |= {"bytes": len(cubin)} | look_inside(cubin, entry)
+        except building.BuildError as error:
+            row["error"] = str(LinkingError("the compiler refused", str(error)))
+        except LinkingError as error:
+            row["error"], cubin = str(error), b""
+        built.append((row, cubin))
+    if not any(cubin for _, cubin in built):
+        raise LinkingError(next(row["error"] for row, _ in built if row["build"] == "LTO-IR, nvJitLink"))
+    return built
 
 
-def _check_defined_once(built: Sequence[building.Build]) -> None:
-    # nvJitLink 13.5 prints this error of PTX, returns a cubin all the same, and may crash at the next link
-    first: dict[str, str] = {}
-    for each in built:
-        for name in _DEFINED.findall(each.code.decode(errors="replace")):
-            if name in first:
-                words = f"Multiple definition of '{name}' in '{each.path.name}', first defined in '{first[name]}'"
-                raise LinkingError("the PTX cannot be linked", words)
-            first[name] = each.path.name
+def _not_run(gpu: toolchain.Gpu | None, paths: Sequence[Path], entry: str, arch: str, folder: Path) -> str:
+    """Why the program for `arch` is not run, or ""."""
+    if gpu is None:
+        return "no GPU here"
+    if not judging.runs_on({arch}, gpu.arch):
+        return f"code for {arch} does not run on {gpu.arch}"
+    if not takes_signature(paths, entry, arch, folder):
+        return f"the compiler does not take {entry} for {entry}{SIGNATURE}"
+    return ""
 
 
-def _offline(*flags: str) -> Build:
-    def build(paths: Sequence[Path], arch: str, folder: Path) -> Linked:
-        tools = {name: toolchain.program(name) for name in ("nvcc", "nvlink")}
-        if lacking := " and ".join(name for name, tool in tools.items() if tool is None):
-            raise LinkingError(f"no {lacking} found: {toolchain.SETUP}")
-        with tempfile.TemporaryDirectory(dir=folder) as place:
-            objects = [f"{number}_{path.stem}.o" for number, path in enumerate(paths, 1)]
-            compile_seconds = sum(
-                _command(place, tools["nvcc"], *flags, f"-arch={arch}", "-dc", "-x", "cu", path, "-o", name)
-                for path, name in zip(paths, objects, strict=True)
-            )
-            # nvlink wants libnvvm.so in a folder lib64; CUDA's wheels keep it as lib/libnvvm.so.4
-            Path(place, "lib64").mkdir()
-            for found in toolchain.in_roots("nvvm/lib*/libnvvm.so*", "lib/libnvvm.so*")[:1]:
-                Path(place, "lib64", "libnvvm.so").symlink_to(found)
-            runtime = toolchain.in_roots("lib*/libcudadevrt.a", f"{toolchain.TARGET}/lib/libcudadevrt.a")[:1]
-            words = [f"--arch={arch}", *objects, *(f"-L{path.parent}" for path in runtime), "-lcudadevrt"]
-            words += ["-dlto", f"-nvvmpath={place}"] if "-dlto" in flags else []
-            link_seconds = _command(place, tools["nvlink"], *words, "-o", "linked.cubin")
-            return Path(place, "linked.cubin").read_bytes(), compile_seconds, link_seconds
+def _run(
+    program: Program, entry: str, elements: int, device: int, answer: Callable[[np.ndarray], np.ndarray] | None
+) -> None:
+    """Check and time each build on the GPU; adds `elements`, `check`, `clock` and `seconds` to its row."""
+    import cupy
 
-    return build
-
-
-def _command(folder: str, tool: Path | None, *words: object) -> float:
-    command, environment = [str(tool), *map(str, words)], os.environ | toolchain.environment()
-    start = time.perf_counter()
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment)
-    if done.returncode:
-        raise LinkingError(f"{Path(command[0]).name} refused", done.stdout + done.stderr)
-    return time.perf_counter() - start
+    try:
+        x = np.random.default_rng(8).random(elements, np.float32)
+        expected = answer(x) if answer else None
+        with cupy.cuda.Device(device):
+            for row, cubin in program:
+                launch = _launcher(cubin, entry)
+                arrays = cupy.asarray(x), cupy.full(elements, cupy.nan, cupy.float32)
+                passed = "right"
+                if expected is None:
+                    launch(*arrays)
+                    expected, passed = checking.fetch(arrays[1]), _PASSED[1]
+                problem = checking.verdict(launch, "nvrtc", (x,), expected, RTOL)
+                seconds = None if problem else timing.summary(timing.device_seconds(functools.partial(launch, *arrays)))
+                row |= {"elements": elements, "check": problem or passed, "clock": "device", "seconds": seconds}
+    except MemoryError as error:
+        raise LinkingError(f"{elements} elements do not fit", str(error), "take fewer: --elements") from None
+    except (cupy.cuda.driver.CUDADriverError, cupy.cuda.runtime.CUDARuntimeError) as error:
+        advice = f"for every grid, {entry} must stay inside the n elements of x and of y"
+        raise LinkingError(f"{entry} failed on the GPU", str(error), advice) from None
 
 
-BUILDS: dict[str, Build] = {
-    "one source": _one_source,
-    "PTX, nvJitLink": _nvjitlink("ptx"),
-    "LTO-IR, nvJitLink": _nvjitlink("ltoir"),
-    "nvcc -rdc=true": _offline("-rdc=true"),
-    "nvcc -dlto": _offline("-dlto"),
-}
-"""The builds by name: the first three by NVRTC in this process, the last two by nvcc and nvlink."""
-
-
-# --- the units and the GPU -------------------------------------------------------------------------------------------
-
-
-def _file(unit: Path | str, number: int, folder: Path) -> Path:
-    if isinstance(unit, str) and re.search(r"[{\n]", unit):
-        path = folder / f"unit_{number}.cu"
-        path.write_text(unit, encoding="utf-8")
-        return path
-    if not Path(unit).is_file():
-        raise LinkingError(f"no file {unit}", advice="give the path of a .cu file, or the source itself as a string")
-    return Path(unit).resolve()
-
-
-def _runs_on(arch: str, gpu: str) -> bool:
-    """A cubin runs on GPUs of its own major version and no smaller minor one."""
-    (major, minor), (gpu_major, gpu_minor) = ((name[3:-1], name[-1]) for name in (arch, gpu))
-    return major == gpu_major and minor <= gpu_minor
-
-
-def _run(cubin: bytes, entry: str, elements: int) -> tables.Row:
+def _launcher(cubin: bytes, entry: str) -> Callable[[Any, Any], None]:
     import cupy
 
     module = cupy.cuda.function.Module()
     module.load(cubin)
     function = module.get_function(entry)
-    x = np.random.default_rng(8).random(elements, np.float32)
-    arguments = (cupy.asarray(x), cupy.full(elements, cupy.nan, cupy.float32), np.int64(elements))
 
-    def call() -> None:
-        function((-(-elements // 256),), (256,), arguments)
+    def launch(x: Any, y: Any) -> None:
+        function((-(-x.size // 256),), (256,), (x, y, np.int64(x.size)))
 
-    call()
-    problem = checking.compare(arguments[1].get(), reference(x), _RTOL)
-    seconds = None if problem else timing.summary(timing.device_seconds(call))
-    return {"elements": elements, "check": problem or "right", "seconds": seconds}
+    return launch

@@ -53,7 +53,7 @@ def ways(path: Path, entry: str | None = None, reference: str | None = None) -> 
     makers = {"nvrtc": _cupy, "nvcc": _cupy, "pycuda": _pycuda, "host": _host}
     functions = {way: make(path, source, found, way) for way, make in makers.items() if way not in missing}
     if reference:
-        expected = _named(reference)
+        expected = named_reference(reference)
     elif "host" in functions:
         expected = _by_host(functions["host"])
     else:
@@ -100,7 +100,8 @@ def _by_host(function: Callable[..., None]) -> Callable[[np.ndarray], np.ndarray
     return reference
 
 
-def _named(reference: str) -> Callable[[np.ndarray], np.ndarray]:
+def named_reference(reference: str) -> Callable[[np.ndarray], np.ndarray]:
+    """The function that `"expected.py:function"` names, its result as float32. Raises LessonError if there is none."""
     file, _, name = reference.rpartition(":")
     if not Path(file).is_file():
         raise LessonError(f"no file {file!r}: a reference is named as expected.py:function")

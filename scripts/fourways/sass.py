@@ -15,11 +15,13 @@ import os
 import re
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from fourways import building, opcodes
+from fourways import building, linkers, opcodes
+from fourways.instructions import Instruction, parse
 from fourways.tables import Column, Row, Table
 
 RECIPES = {
@@ -30,81 +32,11 @@ RECIPES = {
 }
 WAYS = tuple(RECIPES)
 
-_JUMPS = ("BRA", "BRX", "BRXU", "BSSY", "CALL", "JMP", "JMX", "JMXU", "RET", "WARPSYNC")
-
-_ENTRY = re.compile(r"\s*(?:\.section\s+\.text\.([^,\s]+)|Function : (\S+))")  # nvdisasm, cuobjdump
-_LABEL = re.compile(r"([.$\w]+):\s*$")
-_INSTRUCTION = re.compile(r"\s*/\*([0-9a-f]+)\*/\s+(?:(@!?\w+)\s+)?([A-Z][\w.]*)\s*([^;]*?)\s*;")
-_TARGET = re.compile(r"`\(([^)]+)\)|\b0x([0-9a-f]+)$")
 _REGISTER = re.compile(r"\b(U?[RP]|B)(\d+)\b")
 
 
 class SassError(RuntimeError):
     """The machine code does not hold what was asked for; the message names what it holds."""
-
-
-@dataclass(frozen=True)
-class Instruction:
-    """One SASS instruction, e.g. `@!P0 BRA L0`: its function, its byte address there, its parts. Jumps go to labels."""
-
-    entry: str
-    address: int
-    predicate: str
-    opcode: str
-    operands: str
-
-    @property
-    def base(self) -> str:
-        """The opcode without its modifiers: `IMAD` of `IMAD.MOV.U32`."""
-        return self.opcode.split(".")[0]
-
-    @property
-    def kind(self) -> str:
-        """One of `opcodes.KINDS`, by the base alone: `IMAD.MOV.U32` is "integer", though it only moves a register."""
-        return opcodes.KIND.get(self.base, "uniform" if self.base.startswith("U") else "other")
-
-    def __str__(self) -> str:
-        return " ".join(filter(None, (self.predicate, self.opcode, self.operands)))
-
-
-def parse(text: str) -> list[Instruction]:
-    """The instructions in what nvdisasm or cuobjdump printed, by function name and address; both give the same.
-
-    Jumps go to labels `L0`, `L1`, ... in order of first mention, as addresses move with every instruction added.
-    Left out is what fills up the end of the code and never runs: a jump to itself, and `NOP`s.
-    """
-    functions: dict[str, list[Instruction]] = {}
-    labels: dict[str, dict[str, int]] = {}
-    entry, waiting = "", []
-    for line in text.splitlines():
-        if match := _ENTRY.match(line):
-            entry = match[1] or match[2]
-        elif match := _LABEL.match(line):
-            waiting.append(match[1])
-        elif match := _INSTRUCTION.match(line):
-            address = int(match[1], 16)
-            labels.setdefault(entry, {}).update(dict.fromkeys(waiting, address))
-            waiting = []
-            functions.setdefault(entry, []).append(Instruction(entry, address, match[2] or "", match[3], match[4]))
-    return [line for entry in sorted(functions) for line in _tidy(functions[entry], labels[entry])]
-
-
-def _tidy(lines: list[Instruction], labels: dict[str, int]) -> Iterator[Instruction]:
-    places = {line.address for line in lines}
-    targets = {}
-    for line in lines:
-        if line.base in _JUMPS and (match := _TARGET.search(line.operands)):
-            target = int(match[2], 16) if match[2] else labels.get(match[1])
-            if target in places:  # and is no function elsewhere, nor a mask of threads
-                targets[line.address] = target
-    while lines and (lines[-1].opcode == "NOP" or targets.get(lines[-1].address) == lines[-1].address):
-        lines.pop()
-    names: dict[int | None, str] = {}
-    for line in lines:
-        if line.address in targets:
-            label = names.setdefault(targets[line.address], f"L{len(names)}")
-            line = replace(line, operands=_TARGET.sub(label, line.operands))
-        yield line
 
 
 def _recipe(way: str, arch: str) -> tuple[str, ...]:
@@ -120,7 +52,11 @@ def _recipe(way: str, arch: str) -> tuple[str, ...]:
 
 def _compiled(path: Path, recipe: Sequence[str], entry: str | None) -> list[Instruction]:
     compiler, arch, *options = recipe
-    lines = parse(building.disassemble(building.build(path, compiler, arch, options=options).code))
+    try:
+        built = building.build(path, compiler, arch, options=options)
+    except building.BuildError as error:
+        raise building.BuildError(linkers.with_advice(str(error))) from None
+    lines = parse(building.disassemble(built.code))
     # without extern "C" a name is mangled: its length, then the name
     wanted = re.compile(rf"{re.escape(entry)}$|.*(?<!\d){len(entry)}{re.escape(entry)}" if entry else "")
     found = [line for line in lines if wanted.match(line.entry)]
@@ -151,16 +87,34 @@ def counts(
     for name, (way, arch) in builds.items():
         for line in listing(path, way, arch, entry):
             found[line.entry][name].update((line.kind, "all"))
-    rows: list[Row] = [
-        {"entry": function, "kind": kind, "counts": {name: by_build[name][kind] for name in builds}}
-        for function, by_build in found.items()
-        for kind in ("all", *opcodes.KINDS)
-        if any(by_build[name][kind] for name in builds)
-    ]
-    columns: list[Column] = [("entry", lambda row: row["entry"])] if len(found) > 1 else []
+    return table(
+        [
+            {"entry": function, "kind": kind, "counts": {name: by_build[name][kind] for name in builds}}
+            for function, by_build in found.items()
+            for kind in ("all", *opcodes.KINDS)
+            if any(by_build[name][kind] for name in builds)
+        ]
+    )
+
+
+def table(rows: Sequence[Row]) -> Table:
+    """The rows of `counts` as a table."""
+    columns: list[Column] = [("entry", lambda row: row["entry"])] if len({row["entry"] for row in rows}) > 1 else []
     columns += [("kind", lambda row: row["kind"])]
-    columns += [(name, lambda row, name=name: str(row["counts"][name])) for name in builds]  # type: ignore[misc]
+    for name in rows[0]["counts"] if rows else ():
+        columns.append((name, lambda row, name=name: str(row["counts"][name])))  # type: ignore[misc]
     return Table("sass", rows, columns)
+
+
+def figure(rows: Sequence[Row], title: str) -> Any:
+    """The rows of `counts` as a matplotlib figure: a bar of kinds for each way and architecture, a panel a function."""
+    from fourways import figures
+
+    panels: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+    for row in rows:
+        for name, count in row["counts"].items() if row["kind"] != "all" else ():
+            panels[row["entry"]][name][row["kind"]] = count
+    return figures.stacked_bars(panels, "instructions in the machine code", title, show=lambda total: f"{total:.0f}")
 
 
 @dataclass(frozen=True)

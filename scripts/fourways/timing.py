@@ -73,15 +73,16 @@ def traffic(values: tuple) -> int:
     return sum(value.nbytes for value in values if getattr(value, "shape", ()))
 
 
-def time_way(ways: Ways, way: str, size: int) -> Row:
+def time_way(ways: Ways, way: str, size: int, case: tuple[tuple, np.ndarray] | None = None) -> Row:
     """Time one way at one size: a row with `seconds` (warm), `cold_seconds`, the launches' and bytes per second.
 
     `launch_seconds` is by the host's clock. `graph_seconds` is by the GPU's, and None if the way launches elsewhere
     than on CuPy's current stream. `mhz` holds the GPU's lowest and highest clock while the warm samples were taken.
+    `case`, the inputs and the right answer, saves making them anew for each way.
     Raises CheckFailure, and times nothing, if the way's answer at this size is wrong.
     """
-    function, inputs = ways.functions[way], ways.make_inputs(size)
-    expected = ways.reference(*inputs)
+    function = ways.functions[way]
+    inputs, expected = case or _case(ways, size)
     if problem := checking.verdict(function, way, inputs, expected, ways.rtol):
         raise checking.CheckFailure(f"{ways.kernel}_{way}, size {size}: {problem}; a wrong answer is not timed")
     arguments = tuple(checking.place(way, value) for value in (*inputs, np.empty_like(expected)))
@@ -100,11 +101,15 @@ def time_way(ways: Ways, way: str, size: int) -> Row:
     return row | {"bytes_per_second": row["bytes"] / max(row["seconds"]["median"], 1e-9)}
 
 
+def _case(ways: Ways, size: int) -> tuple[tuple, np.ndarray]:
+    inputs = ways.make_inputs(size)
+    return inputs, ways.reference(*inputs)
+
+
 def _launches(ways: Ways, way: str) -> Row:
     import cupy
 
-    inputs = ways.make_inputs(1)
-    expected = ways.reference(*inputs)
+    inputs, expected = _case(ways, 1)
     small = [checking.place(way, value) for value in (*inputs, np.empty_like(expected))]
 
     def call() -> None:
@@ -154,9 +159,11 @@ def time_sizes(ways: Ways, sizes: Sequence[int], progress: Callable[[str], None]
     rows: list[Row] = []
     for size in sizes:
         try:
+            progress(f"{size:,} elements")
+            case = _case(ways, size)
             for way in ways.runnable:
                 progress(f"{way}, {size:,} elements")
-                rows.append(time_way(ways, way, size))
+                rows.append(time_way(ways, way, size, case))
             if any(row["clock"] == "device" for row in rows):
                 rows.append(copy_row(rows[-1]["bytes"], size))
         except MemoryError as error:  # of NumPy, or cupy.cuda.memory.OutOfMemoryError, which is one too

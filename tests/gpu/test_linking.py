@@ -1,9 +1,11 @@
 """The linked programs on a GPU: right in every build, and LTO as fast as one source."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from fourways import linking, tables
+from fourways import linkers, linking, tables
 
 
 @pytest.fixture(scope="module")
@@ -15,7 +17,11 @@ def test_every_build_is_right_and_timed(rows: list[tables.Row]) -> None:
     for row in rows:
         assert (row["error"], row["check"]) == (None, "right"), row["build"]
         assert row["seconds"]["median"] > 0
-    assert rows[0]["gpu"] in str(linking.table(rows))
+    note = (
+        f"GPU: {rows[0]['gpu']}, compute capability {rows[0]['compute_capability']}. Checked against NumPy, 67,108,864"
+    )
+    assert note in str(linking.table(rows))
+    assert linking.problems(rows) == []
 
 
 def test_lto_is_within_3_percent_of_one_source(rows: list[tables.Row]) -> None:
@@ -31,6 +37,7 @@ def test_a_wrong_answer_is_not_timed(monkeypatch: pytest.MonkeyPatch, wrong: flo
     for row in linking.link_all(elements=1009):
         assert row["check"].startswith("element 0 is")
         assert row["seconds"] is None
+    assert len(linking.problems(linking.link_all(elements=1009))) == 5
 
 
 @pytest.mark.parametrize("elements", [1, 31, 257, 1_000_003])
@@ -40,4 +47,64 @@ def test_awkward_sizes(elements: int) -> None:
 
 def test_for_another_gpu_it_is_built_but_not_run() -> None:
     other = "sm_75" if linking.link_all(elements=1)[0]["arch"] != "sm_75" else "sm_120"
-    assert all("check" not in row and row["error"] is None for row in linking.link_all(arch=other))
+    rows = linking.link_all(archs=[other])
+    assert all("check" not in row and row["error"] is None and "does not run" in row["not_run"] for row in rows)
+
+
+LIBRARY = """extern "C" __device__ float f(float x);
+extern "C" __global__ void k(const float* x, float* y, long long n)
+{
+    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i + SHIFT] = f(x[i]);
+}
+"""
+ONES = "#define SHIFT 0\n" + LIBRARY
+FUNCTION = 'extern "C" __device__ float f(float x) { return x + 1; }\n'
+
+
+def test_ones_own_program_is_checked_against_one_source() -> None:
+    rows = linking.link_all([ONES, FUNCTION], "k", elements=1_000_003)
+    assert [row["check"] for row in rows] == ["the others' reference", *["right"] * 4]
+    assert {row["reference"] for row in rows} == {"one source"}
+    assert all(row["seconds"]["median"] > 0 for row in rows)
+    assert "Checked against one source, 1,000,003 floats." in str(linking.table(rows))
+
+
+def test_ones_own_program_and_reference(tmp_path: Path) -> None:
+    file = tmp_path / "expected.py"
+    file.write_text("def right(x):\n    return x + 1\n\n\ndef wrong(x):\n    return x + 2\n")
+    right, wrong = (linking.link_all([ONES, FUNCTION], "k", (), 1009, None, f"{file}:{n}") for n in ("right", "wrong"))
+    assert [row["check"] for row in right] == ["right"] * 5
+    assert all("1009 of 1009 wrong" in row["check"] and row["seconds"] is None for row in wrong)
+
+
+def test_nan_is_never_right_not_even_as_the_reference() -> None:
+    rows = linking.link_all([ONES, FUNCTION.replace("x + 1", "sqrtf(-1 - x)")], "k", elements=1009)
+    assert all("element 0 is nan" in row["check"] and row["seconds"] is None for row in rows)
+
+
+def test_builds_that_disagree_are_found() -> None:
+    """`__CUDACC_RTC__` is NVRTC's own macro: what nvcc builds computes something else."""
+    other = FUNCTION.replace("x + 1", "x + (sizeof(RTC) - 1)")
+    rtc = "#ifdef __CUDACC_RTC__\ntypedef short RTC;\n#else\ntypedef int RTC;\n#endif\n"
+    rows = linking.link_all([ONES, rtc + other], "k", elements=1009)
+    assert [row["check"].startswith("element 0") for row in rows] == [False] * 3 + [True] * 2
+    assert [problem.split(",")[0] for problem in linking.problems(rows)] == ["nvcc -rdc=true", "nvcc -dlto"]
+
+
+def test_a_write_outside_y_is_found() -> None:
+    rows = linking.link_all(["#define SHIFT 1\n" + LIBRARY, FUNCTION], "k", elements=1009)
+    assert all(row["check"] != "right" and row["seconds"] is None for row in rows)
+
+
+def test_too_many_elements_get_one_clear_message() -> None:
+    with pytest.raises(linkers.LinkingError, match="elements do not fit(.|\n)*Advice: take fewer: --elements"):
+        linking.link_all(elements=2**44)
+
+
+def test_another_device() -> None:
+    import cupy
+
+    if cupy.cuda.runtime.getDeviceCount() < 2:
+        pytest.skip("one GPU here")
+    assert [row["check"] for row in linking.link_all(elements=1_000_003, device=1)] == ["right"] * 5

@@ -1,0 +1,238 @@
+"""Five builds of one program of several translation units, what each linker can be asked, and what it answers.
+
+Needs no GPU and no driver: all compile for an architecture that is named.
+"""
+
+import os
+import re
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fourways import building, inventory, judging, toolchain
+
+SIGNATURE = "(const float* x, float* y, long long n)"
+"""The parameters of a kernel that can be run here, whatever their names; `long` passes for `long long`."""
+
+_ADVICE = (
+    ("ndefined reference|nresolved extern", 'name the unit that defines it, and declare it extern "C" in every unit'),
+    ("ultiple definition|multiply defined|already been defined", "keep one definition, or make the others static"),
+    ("gpu.architecture", f"take one that the compiler knows, such as {', '.join(building.ARCHITECTURES)}"),
+    ("error", "mend the source at the line the compiler names"),
+)
+# a function or variable that other units see, in PTX: `.visible .func (.param .b32 func_retval0) name(`
+_DEFINED = re.compile(
+    r"^\.visible \.(?:func|entry|global|const)\b.*?([\w$]+)(?:\(\s*$|\(\)|\[\d+\](?!\))|;| =)", re.MULTILINE
+)
+
+Tool = tuple[str, tuple[int, int]]
+"""A compiler or linker and its CUDA version: ("NVRTC", (13, 0))."""
+
+
+class Linked(NamedTuple):
+    """A program's cubin; the host's seconds to compile all units, and to link them (None where nothing is linked)."""
+
+    cubin: bytes
+    compile_seconds: float
+    link_seconds: float | None
+
+
+Build = Callable[[Sequence[Path], str, Path], Linked]
+"""A build of units for an architecture, given a folder to work in; raises LinkingError or BuildError."""
+
+
+class LinkingError(RuntimeError):
+    """The program could not be built: the tool's own words, and what to do about it as the last line."""
+
+    def __init__(self, what: str, words: str = "", advice: str = "") -> None:
+        words = words.replace("\0", "").strip()
+        said = f"{what}:\n{words}" if words else what
+        super().__init__(f"{said}\nAdvice: {advice}" if advice else with_advice(said) if words else said)
+
+
+def with_advice(words: str) -> str:
+    """What a compiler or linker said, with one line of advice below it where there is any to give."""
+    advice = next((text for pattern, text in _ADVICE if re.search(pattern, words)), "")
+    return f"{words}\nAdvice: {advice}" if advice else words
+
+
+def unit_file(unit: Path | str, number: int, folder: Path) -> Path:
+    """A unit as a file: what holds a brace or a line end is a source, and is written into `folder`."""
+    if isinstance(unit, str) and re.search(r"[{\n]", unit):
+        path = folder / f"unit_{number}.cu"
+        path.write_text(unit, encoding="utf-8")
+        return path
+    if not Path(unit).is_file():
+        raise LinkingError(f"no file {unit}", advice="give the path of a .cu file, or the source itself as a string")
+    return Path(unit).resolve()
+
+
+def check_versions(output: str, compiler: Tool, linker: Tool) -> None:
+    """Raise LinkingError unless the linker takes what the compiler makes: "ptx", "ltoir", or "cubin" (machine code).
+
+    The linker must not be older; LTO-IR moreover wants the same major version. Source: NVIDIA, "nvJitLink", section
+    "Compatibility" (docs.nvidia.com/cuda/nvjitlink), by which PTX and machine code link across major versions. That
+    text is about nvJitLink; of nvcc's LTO the same is said in docs.nvidia.com/cuda/mathdx/25.12.1/includes.
+    """
+    (maker, made), (taker, taken) = compiler, linker
+    if made > taken or (output == "ltoir" and made[0] != taken[0]):
+        names = {"ptx": "PTX", "ltoir": "LTO-IR", "cubin": "machine code"}
+        rule = "a linker no older" + (" and of the same major version" if output == "ltoir" else "")
+        versions = (f"{taker} {taken[0]}.{taken[1]}", f"{names[output]} of {maker} {made[0]}.{made[1]}")
+        raise LinkingError(
+            f"{versions[0]} cannot link {versions[1]}; wanted: {rule}",
+            advice=f"take {taker} and {maker} from one CUDA release; `fourways doctor` lists what is found here",
+        )
+
+
+def takes_signature(paths: Sequence[Path], entry: str, arch: str, folder: Path) -> bool:
+    """Whether the kernel `entry` of these units has the parameters SIGNATURE: the compiler is asked."""
+    asked = f"""
+__device__ void fourways_asks(void (*)(const float*, float*, long long));
+__device__ void fourways_asks(void (*)(const float*, float*, long));
+using fourways_asked = decltype(fourways_asks(&{entry}));
+"""
+    try:
+        _together(paths, arch, folder / "signature.cu", "ptx", asked)
+    except building.BuildError:
+        return False
+    return True
+
+
+def look_inside(cubin: bytes, entry: str) -> dict[str, Any]:
+    """What a linked cubin shows: `registers` of the entry, `calls` in it, `inlined` (no call), other `functions`.
+
+    Calls of the compiler's own helpers (a division's slow path, `$__internal_...`) do not count.
+    Raises LinkingError if there is no kernel `entry` in it.
+    """
+    tool = toolchain.program("cuobjdump")
+    if tool is None:
+        raise LinkingError(f"no cuobjdump found: {toolchain.SETUP}")
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(cubin)
+        file.flush()
+        usage = subprocess.run([str(tool), "-res-usage", file.name], capture_output=True, text=True).stdout
+    registers = {name: int(number) for name, number in re.findall(r"Function (\S+):\s+REG:(\d+)", usage)}
+    sass = building.disassemble(cubin)
+    start = rf"(?:-- \.text\.|Function : ){re.escape(entry)}\s"
+    body = re.search(start + r".*?(?=//-----|Function : |\Z)", sass, re.DOTALL)
+    if entry not in registers or body is None:
+        found = ", ".join(registers) or "none"
+        advice = 'take one of these, and define it as extern "C" __global__'
+        raise LinkingError(f"no kernel {entry!r} in the program; there are: {found}", advice=advice)
+    calls = sum("$__internal_" not in line for line in re.findall(r"\bCALL\..*", body[0]))
+    others = sorted(set(registers) - {entry})
+    return {"registers": registers[entry], "calls": calls, "inlined": calls == 0, "functions": others}
+
+
+def _together(paths: Sequence[Path], arch: str, whole: Path, output: str = "cubin", more: str = "") -> building.Build:
+    whole.write_text("".join(f'#include "{path}"\n' for path in paths) + more, encoding="utf-8")
+    return building.build(whole, "nvrtc", arch, output, [f"-I{path.parent}" for path in paths])
+
+
+def _one_source(paths: Sequence[Path], arch: str, folder: Path) -> Linked:
+    built = _together(paths, arch, folder / "one_source.cu")
+    return Linked(built.code, built.seconds, None)
+
+
+def _nvjitlink(output: str) -> Build:
+    def build(paths: Sequence[Path], arch: str, folder: Path) -> Linked:
+        from cuda.bindings import nvjitlink
+        from cuda.core import LinkerOptions, ObjectCode
+
+        linker = _linker(output)
+        built = [building.build(path, "nvrtc", arch, output, ("-rdc=true",)) for path in paths]
+        if output == "ptx":
+            _check_defined_once(built)
+        take = {"ptx": ObjectCode.from_ptx, "ltoir": ObjectCode.from_ltoir}[output]
+        objects = [take(each.code, name=each.path.name) for each in built]
+        options = LinkerOptions(arch=arch, link_time_optimization=output == "ltoir" or None, no_cache=True)
+        start = time.perf_counter()
+        try:
+            cubin = linker(*objects, options=options).link("cubin").code
+        except nvjitlink.nvJitLinkError as error:
+            raise LinkingError(f"nvJitLink refused the {output} for {arch}", str(error)) from None
+        return Linked(bytes(cubin), sum(each.seconds for each in built), time.perf_counter() - start)
+
+    return build
+
+
+def _linker(output: str):  # type: ignore[no-untyped-def]  # cuda.core's class
+    """`cuda.core.Linker`, once it is certain that it will ask nvJitLink, and one that takes what NVRTC makes."""
+    from cuda import core
+    from cuda.bindings import nvjitlink, nvrtc
+
+    if core.Linker.which_backend() != "nvJitLink":
+        why = "which cannot link LTO-IR" if output == "ltoir" else "which would be another build"
+        what = f"nvJitLink is missing or too old; cuda.core would ask the NVIDIA driver instead, {why}"
+        raise LinkingError(what, advice=toolchain.SETUP)
+    try:
+        compiler = nvrtc.nvrtcVersion()[1:]
+    except RuntimeError as error:
+        raise LinkingError("NVRTC cannot be loaded", str(error), toolchain.SETUP) from None
+    check_versions(output, ("NVRTC", compiler), ("nvJitLink", nvjitlink.version()))
+    return core.Linker
+
+
+def _check_defined_once(built: Sequence[building.Build]) -> None:
+    # nvJitLink 13.5 prints this error of PTX, returns a cubin all the same, and may crash at the next link
+    first: dict[str, str] = {}
+    for each in built:
+        for name in _DEFINED.findall(each.code.decode(errors="replace")):
+            if name in first:
+                words = f"Multiple definition of '{name}' in '{each.path.name}', first defined in '{first[name]}'"
+                raise LinkingError("the PTX cannot be linked", words)
+            first[name] = each.path.name
+
+
+def _offline(*flags: str) -> Build:
+    output = "ltoir" if "-dlto" in flags else "cubin"
+
+    def build(paths: Sequence[Path], arch: str, folder: Path) -> Linked:
+        tools = {name: toolchain.program(name) for name in ("nvcc", "nvlink")}
+        if lacking := " and ".join(name for name, tool in tools.items() if tool is None):
+            raise LinkingError(f"no {lacking} found: {toolchain.SETUP}")
+        check_versions(output, *((name, _version(tool)) for name, tool in tools.items()))
+        with tempfile.TemporaryDirectory(dir=folder) as place:
+            objects = [f"{number}_{path.stem}.o" for number, path in enumerate(paths, 1)]
+            compile_seconds = sum(
+                _command(place, tools["nvcc"], *flags, f"-arch={arch}", "-dc", "-x", "cu", path, "-o", name)
+                for path, name in zip(paths, objects, strict=True)
+            )
+            # nvlink wants libnvvm.so in a folder lib64; CUDA's wheels keep it as lib/libnvvm.so.4
+            Path(place, "lib64").mkdir()
+            for found in toolchain.in_roots("nvvm/lib*/libnvvm.so*", "lib/libnvvm.so*")[:1]:
+                Path(place, "lib64", "libnvvm.so").symlink_to(found)
+            runtime = toolchain.in_roots("lib*/libcudadevrt.a", f"{toolchain.TARGET}/lib/libcudadevrt.a")[:1]
+            words = [f"--arch={arch}", *objects, *(f"-L{path.parent}" for path in runtime), "-lcudadevrt"]
+            words += ["-dlto", f"-nvvmpath={place}"] if output == "ltoir" else []
+            link_seconds = _command(place, tools["nvlink"], *words, "-o", "linked.cubin")
+            return Linked(Path(place, "linked.cubin").read_bytes(), compile_seconds, link_seconds)
+
+    return build
+
+
+def _version(tool: Path | None) -> tuple[int, int]:
+    return judging.version(inventory.program_version(tool) if tool else None)
+
+
+def _command(folder: str, tool: Path | None, *words: object) -> float:
+    command, environment = [str(tool), *map(str, words)], os.environ | toolchain.environment()
+    start = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment)
+    if done.returncode:
+        raise LinkingError(f"{Path(command[0]).name} refused", done.stdout + done.stderr)
+    return time.perf_counter() - start
+
+
+BUILDS: dict[str, Build] = {
+    "one source": _one_source,
+    "PTX, nvJitLink": _nvjitlink("ptx"),
+    "LTO-IR, nvJitLink": _nvjitlink("ltoir"),
+    "nvcc -rdc=true": _offline("-rdc=true"),
+    "nvcc -dlto": _offline("-dlto"),
+}
+"""The builds by name: the first three by NVRTC in this process, the last two by nvcc and nvlink."""
