@@ -54,6 +54,7 @@ lessons: setup
 
 record: setup
 	$(FOURWAYS) run --record
+	$(PY) -m fourways.reference
 	$(PY) -m fourways.readme
 
 readme: setup

@@ -179,9 +179,14 @@ def runs_on(archs: Sequence[str]) -> Table:
         {"artefact": artefact, "gpus": [gpu for gpu in gpus if judging.runs_on(codes, f"sm_{gpu}")]}
         for artefact, codes in artefacts.items()
     ]
+    return runs_on_table(found)
+
+
+def runs_on_table(found: Sequence[Row]) -> Table:
+    """The rows of `runs_on` as a table."""
     columns: list[Column] = [
         ("artefact", lambda row: row["artefact"]),
-        *((f"sm_{gpu}", lambda row, gpu=gpu: "runs" if gpu in row["gpus"] else "–") for gpu in gpus),  # type: ignore[misc]
+        *((f"sm_{gpu}", lambda row, gpu=gpu: "runs" if gpu in row["gpus"] else "–") for gpu in building.ARCHITECTURES),  # type: ignore[misc]
     ]
     return Table("runs_on", found, columns, "PTX needs a driver as new as the toolkit that made it.")
 

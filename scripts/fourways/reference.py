@@ -16,7 +16,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fourways import book, builds, files, first_result, kernels, lesson, linking, running, sass, tables, timing
+from fourways import (
+    book,
+    builds,
+    files,
+    first_result,
+    kernels,
+    lesson,
+    linking,
+    reports,
+    running,
+    sass,
+    tables,
+    timeline,
+    timing,
+)
 
 OWN = """\
 // A file of your own: what one Newton step makes of a guess of 1 for the square root of x.
@@ -40,18 +54,23 @@ class Command:
 
 
 COMMANDS = (
-    Command("time", "timing", ("1 --sizes 2^10:2^28", "1 --first", "my.cu --sizes 2^20:2^26")),
-    Command("build", "builds", ("1", "0 --arch all", "my.cu --arch all")),
-    Command("sass", "sass", ("1", "0 -w nvrtc -w pycuda", "my.cu --arch 75 --arch 90 --arch 120")),
+    Command("time", "timing", ("1 --sizes 2^10:2^28", "my.cu")),
+    Command("build", "builds", ("1", "my.cu --arch all -c nvrtc -c nvcc")),
+    Command("sass", "sass", ("1", "my.cu --arch all -w nvrtc -w nvcc")),
     Command("link", "linking", ("",)),
+    Command("profile", "profiling", ("1 --clocks none", "1 --timeline --size 2^16", "my.cu --clocks none")),
 )
 
-TABLES: dict[str, Callable[[Sequence[tables.Row]], tables.Table]] = {
-    "timing": timing.table,
-    "first_result": first_result.table,
-    "build": builds.table,
-    "sass": sass.table,
-    "link": linking.table,
+TABLES: dict[str, Sequence[Callable[[Sequence[tables.Row]], tables.Table]]] = {
+    "timing": [timing.table],
+    "first_result": [first_result.table],
+    "build": [builds.table, builds.sizes_table],
+    "runs_on": [builds.runs_on_table],
+    "sass": [sass.table],
+    "link": [linking.table],
+    "profile": [reports.table],
+    "profile_lines": [reports.lines_table],
+    "timeline": [timeline.table],
 }
 """How the rows of a recorded table are shown, by the table's name."""
 
@@ -141,7 +160,8 @@ def _example(command: Command, example: str) -> list[str]:
     found = json.loads(path.read_text(encoding="utf-8"))
     if found["sources"] != sources(example):
         return [*heading, "The kernel has changed since this was recorded: `python -m fourways.reference`."]
-    shown = [TABLES[name](rows)._repr_mimebundle_()["text/html"] for name, rows in found["tables"].items()]
+    views = [view(rows) for name, rows in found["tables"].items() for view in TABLES.get(name, ())]
+    shown = [view._repr_mimebundle_()["text/html"] for view in views]
     figure = place(command.name, example, ".svg")
     if figure.is_file():
         shown.append(f"```{{image}} ../figures/commands/{figure.name}\n:alt: the figure of this run\n```")
