@@ -45,7 +45,7 @@ def test_nothing_else_lies_there() -> None:
 
 def test_page_shows_rows_and_figure(pages: dict[str, str]) -> None:
     text = pages["sass"]
-    assert '<table class="fourways">' in text and "<td>floating point</td>" in text
+    assert '<table class="fourways">' in text and "<td>constant</td>" in text
     assert "../figures/commands/sass_1.svg" in text
     assert reference.OWN in text
 
