@@ -56,7 +56,7 @@ class Command:
 COMMANDS = (
     Command("time", "timing", ("1 --sizes 2^10:2^28", "my.cu")),
     Command("build", "builds", ("1", "my.cu --arch all -c nvrtc -c nvcc")),
-    Command("sass", "sass", ("1", "my.cu --arch all -w nvrtc -w nvcc")),
+    Command("sass", "sass", ("1", "my.cu --arch all -w nvrtc")),
     Command("link", "linking", ("",)),
     Command("profile", "profiling", ("1 --clocks none", "1 --timeline --size 2^16", "my.cu --clocks none")),
 )
@@ -161,11 +161,18 @@ def _example(command: Command, example: str) -> list[str]:
     if found["sources"] != sources(example):
         return [*heading, "The kernel has changed since this was recorded: `python -m fourways.reference`."]
     views = [view(rows) for name, rows in found["tables"].items() for view in TABLES.get(name, ())]
-    shown = [view._repr_mimebundle_()["text/html"] for view in views]
+    shown = [
+        _as_output(f'<div class="output text_html">{view._repr_mimebundle_()["text/html"]}</div>') for view in views
+    ]
     figure = place(command.name, example, ".svg")
     if figure.is_file():
-        shown.append(f"```{{image}} ../figures/commands/{figure.name}\n:alt: the figure of this run\n```")
+        shown.append(_as_output(f"```{{image}} ../figures/commands/{figure.name}\n:alt: the figure of this run\n```"))
     return [*heading, book.provenance(found["stamp"]), *shown, *found["warnings"]]
+
+
+def _as_output(text: str) -> str:
+    """`text` in the look of a lesson's outputs."""
+    return f":::{{div}} cell_output\n{text}\n:::"
 
 
 def main(names: Sequence[str]) -> int:
