@@ -172,7 +172,7 @@ def _example(command: Command, example: str) -> list[str]:
 
 def _as_output(text: str) -> str:
     """`text` in the look of a lesson's outputs."""
-    return f":::{{div}} cell_output\n{text}\n:::"
+    return f":::{{div}} recorded\n{text}\n:::"
 
 
 def main(names: Sequence[str]) -> int:
