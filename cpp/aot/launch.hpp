@@ -7,5 +7,15 @@
 namespace fourways {
 
 cudaError_t launch_doublify(const float *x, float *y, long long n, cudaStream_t stream);
+cudaError_t launch_saxpy(float a, const float *x, const float *y, float *z, long long n, cudaStream_t stream);
+cudaError_t launch_reduce(const float *x, float *total, long long n, cudaStream_t stream);
+cudaError_t launch_device_reduce(const float *x, float *total, long long n, cudaStream_t stream);
+cudaError_t launch_scan(const float *x, float *y, long long rows, long long columns, cudaStream_t stream);
+cudaError_t launch_device_scan(const float *x, float *y, long long n, cudaStream_t stream);
+cudaError_t launch_long_scan(const float *x, float *y, long long n, cudaStream_t stream);
+cudaError_t launch_stencil(const float *u, float *v, long long h, long long w, cudaStream_t stream);
+// `steps` of them, u and v in turns: the last one writes v if `steps` is odd, else u.
+cudaError_t launch_stencil_steps(float *u, float *v, long long h, long long w, long long steps, cudaStream_t stream);
+cudaError_t launch_transpose(const float *a, float *b, long long h, long long w, cudaStream_t stream);
 
 } // namespace fourways

@@ -148,9 +148,10 @@ def _introduce(notebook: Any, note: str) -> None:
 
 def provenance(stamp: Mapping[str, Any]) -> str:
     """The line that says where recorded outputs come from: device, driver, compilers, day."""
+    versions = {"driver": "driver", "nvcc": "nvcc", "nvrtc": "NVRTC"}
     parts = [
         f"Outputs recorded on **{stamp['device']}**" if stamp.get("device") else "Outputs recorded without a GPU",
-        *(f"{name} {stamp[key]}" for key, name in (("driver", "driver"), ("nvcc", "nvcc"), ("nvrtc", "NVRTC")) if stamp.get(key)),
+        *(f"{name} {stamp[key]}" for key, name in versions.items() if stamp.get(key)),
         _day(stamp),
     ]
     return f":::{{div}} provenance\n{' · '.join(parts)} · [how it was measured](#how-measured)\n:::"

@@ -1,8 +1,9 @@
 """Compile one kernel, by NVRTC or NVCC, for one architecture: code, seconds, registers. Needs no GPU and no driver.
 
 What the compilers get, besides your options: the architecture, the toolkit's include folders, the kernel's own folder,
-and `-v` for ptxas, which only reports. Nothing else, so that the two can be compared. CuPy's `RawModule` adds more on
-its own, `-ftz=true` above all (denormals are flushed to zero); `CUPY_OPTIONS[compiler]` gives its machine code.
+`-v` for ptxas, which only reports, and for NVRTC `--no-cache`, so that every build is one. Nothing else, so that the
+two can be compared. CuPy's `RawModule` adds more on its own, `-ftz=true` above all (denormals are flushed to zero);
+`CUPY_OPTIONS[compiler]` gives its machine code.
 """
 
 import functools
@@ -99,7 +100,14 @@ def _nvrtc(path: Path, number: str, output: str, options: tuple[str, ...]) -> tu
     # cuda.bindings, not cuda.core: its Program asks the driver before it makes PTX, and there may be none
     nvrtc = _load_nvrtc()
     target = {"cubin": ("-arch=sm_", ()), "ptx": ("-arch=compute_", ()), "ltoir": ("-arch=sm_", ("-dlto",))}[output]
-    words = [target[0] + number, *target[1], *(["--ptxas-options=-v"] if output == "cubin" else []), *options]
+    # NVRTC 13.0 keeps what it compiled where there is a driver, and takes a build without -ftz for one with it
+    words = [
+        "--no-cache",
+        target[0] + number,
+        *target[1],
+        *(["--ptxas-options=-v"] if output == "cubin" else []),
+        *options,
+    ]
     words += [f"-I{folder}" for folder in (path.parent, *toolchain.include_dirs())]
     source = path.read_bytes()
     start = time.perf_counter()

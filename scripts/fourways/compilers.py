@@ -8,8 +8,9 @@ cmake         the whole extension module `fourways_aot` with this kernel alone: 
 
 *cold* compiles: nothing is taken from a cache. *cached* is what a new process pays for the same build again, imports
 and the GPU's context not counted: it finds the machine code in the tool's own cache, or for cmake nothing to do.
-nvcc and NVRTC keep no cache. CuPy's `RawModule` keeps one for either, and asks the GPU for its architecture, so these
-two times need one. They hold what CuPy does besides: an empty file is compiled, whose output names the compiler's
+nvcc keeps no cache. NVRTC 13.0 keeps one where there is a driver, and confuses builds with and without `-ftz` in it, so
+it is off here. CuPy's `RawModule` keeps one for either, and asks the GPU for its architecture, so these two times need
+one. They hold what CuPy does besides: an empty file is compiled, whose output names the compiler's
 version, and the machine code found goes to the driver.
 """
 
@@ -41,6 +42,7 @@ _ADVICE = (
     ("cannot open source|No such file", "name the folder of that header: -o -I/that/folder"),
     ("error", "mend the source at the line that the compiler names"),
 )
+_NO_CACHE = {"CUDA_CACHE_DISABLE": "1"}  # NVRTC's own, which cuda.core and CuPy do not switch off
 
 
 class NotOfferedError(Exception):
@@ -114,9 +116,6 @@ def _direct(path: Path, compiler: str, arch: str, options: tuple[str, ...], fold
     again = [building.build(path, compiler, arch, options=options) for _ in range(TIMES - 1)]
     made = Made([build.seconds for build in (cubin, *again)], resources=cubin.resources)
     made.sizes = {output: len(build.code) for output, build in builds.items()}
-    if not made.resources:  # some releases of NVRTC keep what ptxas says to themselves
-        (folder / "cubin").write_bytes(cubin.code)
-        _look_inside(made, path, folder / "cubin")
     gpus = {gpu.arch for gpu in toolchain.gpus()}
     reason = toolchain.missing(compiler) or ("" if arch in gpus else f"this machine's GPU is {', '.join(gpus)}")
     if reason:
@@ -130,8 +129,6 @@ def _packaged(path: Path, package: str, arch: str, options: tuple[str, ...], fol
     made, task = Made(), _task(path, package, arch, options)
     cubin = _run(task | {"times": TIMES, "report": True, "result": str(folder / "cubin")}, folder)
     made.seconds, made.resources = cubin["seconds"], building.resources(cubin["log"])
-    if not made.resources:
-        _look_inside(made, path, folder / "cubin")
     others = ("ptx", "fatbin") if package == "pycuda" else ("ptx", "ltoir")
     for target in others:
         if package == "cuda.core" and target == "ptx" and not toolchain.driver():
@@ -174,7 +171,7 @@ def _run(task: dict[str, Any], folder: Path) -> dict[str, Any]:
         input=json.dumps(task),
         capture_output=True,
         text=True,
-        env=lesson.process_environment() | first_result.cold_caches(folder) | {"TMPDIR": str(folder)},
+        env=lesson.process_environment() | first_result.cold_caches(folder) | {"TMPDIR": str(folder)} | _NO_CACHE,
     )
     answer = json.loads(done.stdout.splitlines()[-1]) if done.stdout else {"error": done.stderr}
     if "not_offered" in answer:
@@ -205,19 +202,13 @@ def _cmake(path: Path, _: str, arch: str, options: tuple[str, ...], folder: Path
         raise BuildError(f"cmake could not build the module with {path.stem} for {arch}:\n{words.strip()}") from None
     (module,) = folder.glob("fourways_aot*.so")
     made.sizes["module"] = module.stat().st_size
+    made.missing["shared"] = "in the module the kilobyte counts that the system takes of each block from sm_90 on"
+    made.missing["spill"] = "the module does not say which of its local memory is spills"
     tool = str(toolchain.program("cuobjdump"))
     subprocess.run([tool, "-xelf", "all", str(module)], cwd=folder, capture_output=True)
     made.sizes["cubin"] = sum(cubin.stat().st_size for cubin in folder.glob("*.cubin"))
-    _look_inside(made, path, module)
-    return made
-
-
-def _look_inside(made: Made, path: Path, code: Path) -> None:
-    """What the kernels of `path` need as cuobjdump reads it from machine code, where no ptxas told."""
-    made.missing["shared"] = "in machine code the kilobyte counts that the system takes of each block from sm_90 on"
-    made.missing["spill"] = "machine code does not say which of its local memory is spills"
-    tool = str(toolchain.program("cuobjdump"))
-    printed = subprocess.run([tool, "-res-usage", str(code)], capture_output=True, text=True).stdout
+    printed = subprocess.run([tool, "-res-usage", str(module)], capture_output=True, text=True).stdout
     for entry, registers, stack, shared in re.findall(r"Function (\S+):\s+REG:(\d+) STACK:(\d+) SHARED:(\d+)", printed):
         if entry in kernels.entry_points(path.read_text(encoding="utf-8")):
             made.resources[entry] = Resources(int(registers), int(shared), int(stack), 0, 0)
+    return made

@@ -1,0 +1,23 @@
+// Temporary storage for CUB's device-wide algorithms.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+namespace fourways {
+
+// algorithm(void *storage, size_t &bytes) -> cudaError_t is called as CUB wants it: first with no storage, to hear how
+// many bytes it needs, then to work in them. They are allocated and freed in the stream's own order, so nobody waits.
+template <class Algorithm> cudaError_t with_storage(cudaStream_t stream, Algorithm &&algorithm)
+{
+    size_t bytes = 0;
+    void *storage = nullptr;
+    if (const cudaError_t error = algorithm(nullptr, bytes))
+        return error;
+    if (const cudaError_t error = cudaMallocAsync(&storage, bytes, stream))
+        return error;
+    const cudaError_t error = algorithm(storage, bytes);
+    const cudaError_t freed = cudaFreeAsync(storage, stream);
+    return error ? error : freed;
+}
+
+} // namespace fourways
