@@ -65,7 +65,7 @@ def time(
 
     `fourways time my.cu --entry mine` times a kernel `mine(const float *x, float *y, long long n)` of your own.
 
-    Nothing is timed whose answer is wrong. Host and device clocks are explained below the table.
+    Nothing is timed whose answer is wrong. Every row says by which clock it is: the GPU's (device) or the host's.
     """
     from fourways import first_result, lesson, own_kernel, tables, timing
 

@@ -26,7 +26,7 @@ def profile(
     timeline: Annotated[
         bool, typer.Option("--timeline", help="When host and GPU did what, instead; `--way all`: every cell.")
     ] = False,
-    trace: Annotated[Path | None, typer.Option(help="With --timeline: the JSON file to write for Perfetto.")] = None,
+    trace: Annotated[Path | None, typer.Option(help="With `--timeline`: the JSON file to write for Perfetto.")] = None,
     json_file: Json = None,
     figure: FigureFile = None,
 ) -> None:

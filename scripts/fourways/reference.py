@@ -44,6 +44,9 @@ extern "C" __global__ void newton(const float *x, float *y, long long n)
 """The kernel `my.cu` of the examples; it lies in a folder outside the clone when they are recorded."""
 
 
+_LONG = 30  # rows; longer tables are folded
+
+
 @dataclass(frozen=True)
 class Command:
     """A command with a page: the module whose text explains it, and the runs that the page shows."""
@@ -160,13 +163,12 @@ def _example(command: Command, example: str) -> list[str]:
     found = json.loads(path.read_text(encoding="utf-8"))
     if found["sources"] != sources(example):
         return [*heading, "The kernel has changed since this was recorded: `python -m fourways.reference`."]
-    views = [view(rows) for name, rows in found["tables"].items() for view in TABLES.get(name, ())]
-    shown = [
-        _as_output(f'<div class="output text_html">{view._repr_mimebundle_()["text/html"]}</div>') for view in views
-    ]
     figure = place(command.name, example, ".svg")
-    if figure.is_file():
-        shown.append(_as_output(f"```{{image}} ../figures/commands/{figure.name}\n:alt: the figure of this run\n```"))
+    shown = [_as_output(f"```{{image}} ../figures/commands/{figure.name}\n:alt: the figure of this run\n```")]
+    for table in (view(rows) for name, rows in found["tables"].items() for view in TABLES.get(name, ())):
+        html = _as_output(f'<div class="output text_html">{table._repr_mimebundle_()["text/html"]}</div>')
+        long = len(table.rows) > _LONG
+        shown.append(f"::::{{dropdown}} The table of {len(table.rows)} rows\n{html}\n::::" if long else html)
     return [*heading, book.provenance(found["stamp"]), *shown, *found["warnings"]]
 
 
