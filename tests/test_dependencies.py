@@ -1,5 +1,6 @@
 """pyproject.toml is the one list of dependencies: environment.yml and requirements.lock agree with it."""
 
+import itertools
 import re
 import tomllib
 from pathlib import Path
@@ -67,8 +68,8 @@ def in_environment(text: str) -> dict[str, str]:
     """The packages of an environment.yml with their versions; conda's `=13.0` is pip's `==13.0.*`."""
     found = {}
     entries = yaml.safe_load(text)["dependencies"]
-    by_pip = [entry["pip"] for entry in entries if isinstance(entry, dict)]
-    for entry in [entry for entry in entries if isinstance(entry, str)] + sum(by_pip, []):
+    lists = [[entry] if isinstance(entry, str) else entry["pip"] for entry in entries]
+    for entry in itertools.chain(*lists):
         name, version = re.fullmatch(r"([\w.-]+?)\s*([=<>!~].*)?", entry).groups()  # type: ignore[union-attr]
         assert name not in found, f"{name} stands twice in environment.yml"
         version = re.sub(r"^=([\d.]+)$", r"==\1.*", version or "")

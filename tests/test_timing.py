@@ -70,6 +70,7 @@ def test_every_way_at_every_size_and_the_first_that_does_not_fit() -> None:
     assert [row["size"] for row in table.rows] == [10, 100] and "no room for 1000" in table.note
     assert "cold L2" not in str(table), "a column without content is left out"
     assert len(timing.figure(rows, "t").axes[0].lines) == 1
+    assert len(timing.figure(rows[:1], "t").axes[0].patches) == 1, "one size: a bar"
 
 
 def row(way: str, size: int, p10: float, p90: float, mhz: tuple[float, float] = (1980, 1980)) -> tables.Row:

@@ -221,8 +221,15 @@ def _spread(row: Row) -> float:
 
 
 def figure(rows: Sequence[Row], title: str) -> Any:
-    """Bytes per second against size, a line for each way, and the device-to-device copy as the roof above them."""
+    """Bytes per second against size, a line for each way, and the device-to-device copy as the roof above them.
+
+    Where each way was timed at one size, bars.
+    """
     from fourways import figures
+
+    if len({row["way"] for row in rows}) == len(rows):
+        rates = {row["way"]: row["bytes_per_second"] for row in rows if "seconds" in row}
+        return figures.bars({"": rates}, rate, figures.COLOURS, title.replace(" by size", ""))
 
     lines: dict[str, list[tuple[float, float]]] = {}
     for row in rows:
