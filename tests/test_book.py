@@ -11,9 +11,10 @@ import nbformat
 import pytest
 from browser import Browser, browser  # noqa: F401 (a fixture)
 
-from fourways import book, figures, lesson, tables
+from fourways import book, cli, figures, lesson, reference, tables
 
 STAMP = {"device": "NVIDIA T1000", "driver": "580.1", "nvcc": "13.0.88", "nvrtc": "13.0", "date": "2026-11-21T10:00:00"}
+COMMANDS = {"time": "# fourways time\n\nA page on a command.\n"}
 SIGNS = {"00_fresh": "output-of-fresh", "01_stale": "output-of-stale"}
 
 LESSON = """\
@@ -119,7 +120,7 @@ def built(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any
         stale.write_text(stale.read_text().replace("    pass", "    return"))
         write_lesson(folder, "02_new")
         book.log.addHandler(handler)
-        index = book.build()
+        index = book.build(COMMANDS)
         book.log.removeHandler(handler)
     assert index == folder / "build" / "book" / "index.html"
     return {"folder": index.parent, "messages": messages}
@@ -129,7 +130,7 @@ def built(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any
 def real(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The book of this clone."""
     needs_jupyter_book()
-    return book.build(tmp_path_factory.mktemp("real") / "book").parent
+    return book.build(reference.pages(cli.app), tmp_path_factory.mktemp("real") / "book").parent
 
 
 def page(built: dict[str, Any], slug: str) -> str:
@@ -235,7 +236,7 @@ def test_a_flaw_is_reported_and_the_old_book_stays(clone: Path) -> None:
     path = clone / "lessons" / "00_fresh.md"
     path.write_text(path.read_text().replace("{cite}`nvrtc`", "{cite}`no-such-source`"))
     with pytest.raises(book.BookError, match=r"lessons/00_fresh\.ipynb.*WARNING.*no-such-source") as error:
-        book.build()
+        book.build(COMMANDS)
     assert str(clone) not in str(error.value)
     assert old.read_text() == "the old book"
     assert [path.name for path in old.parents[1].iterdir()] == ["book"]
@@ -244,7 +245,13 @@ def test_a_flaw_is_reported_and_the_old_book_stays(clone: Path) -> None:
 def test_without_jupyter_book_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(book, "find_spec", lambda name: None)
     with pytest.raises(book.BookError, match="make setup"):
-        book.build()
+        book.build(COMMANDS)
+
+
+def test_every_command_is_a_page_of_the_book(built: dict[str, Any], real: Path) -> None:
+    assert "A page on a command." in (built["folder"] / "commands" / "time.html").read_text()
+    for command in reference.COMMANDS:
+        assert f"fourways {command.name}" in (real / "commands" / f"{command.name}.html").read_text()
 
 
 def test_every_lesson_of_this_clone_is_a_page_of_its_book(real: Path) -> None:

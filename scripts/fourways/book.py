@@ -48,7 +48,7 @@ class Page:
     stale: str = ""
 
 
-def build(out: Path | None = None, commands: Mapping[str, str] | None = None) -> Path:
+def build(commands: Mapping[str, str], out: Path | None = None) -> Path:
     """Build the book into the folder `out` (default `build/book`, replaced whole) and return its `index.html`.
 
     `commands` holds the pages on the commands, by name (`fourways.reference.pages`).
@@ -61,7 +61,7 @@ def build(out: Path | None = None, commands: Mapping[str, str] | None = None) ->
     out.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=".book-", dir=out.parent) as folder:
         source = Path(folder, "source")
-        for page in assemble(source, commands or {}):
+        for page in assemble(source, commands):
             if page.stale:
                 log.warning("%s: no outputs in the book. %s", page.lesson.slug, page.stale)
         html = _render(source, Path(folder, "output"))

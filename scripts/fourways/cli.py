@@ -182,7 +182,7 @@ def _build_book() -> Path | None:
 
     try:
         with errors.status("building the book"):
-            return files.short(books.build(commands=reference.pages(app)))
+            return files.short(books.build(reference.pages(app)))
     except books.BookError as error:
         complain(error)
         return None
