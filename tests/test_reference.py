@@ -59,6 +59,11 @@ def test_a_changed_kernel_or_no_recording_is_said(tmp_path: Path, monkeypatch: p
     assert "The kernel has changed since this was recorded" in reference.pages(cli.app)["time"]
 
 
+def test_a_command_without_a_page_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert reference.main(["doctor"]) == 2
+    assert "no page on 'doctor'; there are: time, build" in capsys.readouterr().err
+
+
 def test_a_failing_example_records_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reference, "place", lambda command, example, suffix: tmp_path / f"x{suffix}")
     with pytest.raises(reference.ExampleError, match=r"fourways sass my.cu --entry nobody: .* there are: newton"):

@@ -178,8 +178,11 @@ def _as_output(text: str) -> str:
 
 
 def main(names: Sequence[str]) -> int:
-    """Record the examples of the commands named (default: all), one after another; 1 if one failed."""
-    failed = 0
+    """Record the examples of the commands named (default: all), one by one; 1 if one failed, 2 if there is none."""
+    failed, known = 0, [command.name for command in COMMANDS]
+    if unknown := [name for name in names if name not in known]:
+        print(f"no page on {unknown[0]!r}; there are: {', '.join(known)}", file=sys.stderr)
+        return 2
     for command in COMMANDS:
         for example in command.examples if not names or command.name in names else ():
             try:
