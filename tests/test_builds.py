@@ -9,24 +9,6 @@ import pytest
 from fourways import building, builds, compilers, figures, kernels
 from fourways.tables import Row
 
-TWO_KERNELS = """
-__global__ void light(float *x) { x[threadIdx.x] = 1; }
-extern "C" __global__ void heavy(float *x)
-{
-    __shared__ float s[SIZE];
-    s[threadIdx.x] = x[threadIdx.x];
-    __syncthreads();
-    x[threadIdx.x] = s[SIZE - 1 - threadIdx.x];
-}
-"""
-
-
-@pytest.fixture
-def two_kernels(tmp_path: Path) -> Path:
-    file = tmp_path / "two.cu"
-    file.write_text(TWO_KERNELS)
-    return file
-
 
 @pytest.fixture(scope="module")
 def found() -> list[Row]:

@@ -9,27 +9,10 @@ import pytest
 from fourways import _build_process, building, compilers, kernels, toolchain
 
 DOUBLIFY = kernels.path("doublify")
-TWO_KERNELS = """
-__global__ void light(float *x) { x[threadIdx.x] = 1; }
-extern "C" __global__ void heavy(float *x)
-{
-    __shared__ float s[SIZE];
-    s[threadIdx.x] = x[threadIdx.x];
-    __syncthreads();
-    x[threadIdx.x] = s[SIZE - 1 - threadIdx.x];
-}
-"""
 BROKEN = 'extern "C" __global__ void broken(float *x) { x[0] = nonsense; }\n'
 PYCUDA = pytest.param(
     "pycuda", marks=pytest.mark.skipif(not toolchain.installed("pycuda"), reason="PyCUDA is not installed")
 )
-
-
-@pytest.fixture
-def two_kernels(tmp_path: Path) -> Path:
-    file = tmp_path / "two.cu"
-    file.write_text(TWO_KERNELS)
-    return file
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +65,7 @@ def test_the_module_by_cmake(module: compilers.Made) -> None:
 def test_cuda_core_finds_its_cache(two_kernels: Path) -> None:
     made = compilers.make(two_kernels, "cuda.core", "sm_90", ["-DSIZE=64"])
     assert 0 < max(made.cached) < min(made.seconds) / 5
-    two_kernels.write_text("#include <cuda_fp16.h>\n" + TWO_KERNELS)
+    two_kernels.write_text("#include <cuda_fp16.h>\n" + two_kernels.read_text())
     made = compilers.make(two_kernels, "cuda.core", "sm_90", ["-DSIZE=64"])
     assert made.seconds and not made.cached
     assert "digest of all headers" in made.missing["cached"]
@@ -125,10 +108,12 @@ def test_refusals_are_the_compilers_own_words_and_advice(compiler: str, tmp_path
 
 
 @pytest.mark.parametrize("compiler", ["nvrtc", "nvcc", PYCUDA, "cuda.core"])
-def test_headers_in_a_folder_below_this_one(compiler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_headers_in_a_folder_below_this_one(
+    compiler: str, two_kernels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "below").mkdir()
     (tmp_path / "below" / "size.cuh").write_text("#define SIZE 32\n")
-    (tmp_path / "own.cu").write_text('#include "size.cuh"\n' + TWO_KERNELS)
+    (tmp_path / "own.cu").write_text('#include "size.cuh"\n' + two_kernels.read_text())
     monkeypatch.chdir(tmp_path)
     assert compilers.make("own.cu", compiler, "sm_90", ["-Ibelow"]).resources["heavy"].shared_bytes == 128
 

@@ -22,6 +22,10 @@ PARTS = (
 )
 
 
+RECORDED_LONGER = ('    f"--- import {context}, array of {library}:": program.format(context=context, array=array)',)
+"""Lines to be broken when their lesson is recorded again: a change of code makes its outputs stale."""
+
+
 @pytest.fixture(params=LESSONS, ids=lambda found: found.slug)
 def found(request: pytest.FixtureRequest) -> lesson.Lesson:
     return request.param
@@ -132,7 +136,9 @@ def test_recorded_runs_name_no_place_of_the_machine() -> None:
     files = [path for path in (kernels.root() / "book").glob("re*/**/*") if path.suffix in (".ipynb", ".json")]
     assert files
     for path in files:
-        text = path.read_text().replace("/usr/local/cuda/bin/nvcc", "")  # where the toolkit lies on most machines
+        text = path.read_text()
+        if path.stem == "03_reduce_and_scan":  # which asks CuPy for its nvcc, and prints where the toolkit lies
+            text = text.replace("/usr/local/cuda/bin/nvcc", "", 1)
         found_places = re.findall(r"(?<![\w.~…])/(?:home|root|work|opt|usr|var)/\S{0,40}", text)
         assert not found_places, path.name
 
@@ -171,7 +177,7 @@ def test_code_fits_the_page(found: lesson.Lesson) -> None:
         line
         for source in [*cells, kernels.source(found.meta["kernel"])]
         for line in source.splitlines()
-        if len(line) > 94
+        if len(line) > 92 and line not in RECORDED_LONGER
     ]
     assert not long, "longer lines scroll sideways in the book"
 

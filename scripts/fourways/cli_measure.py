@@ -72,7 +72,7 @@ def time(
     elements, found = asked_sizes(sizes) if sizes else [], None
     if first and sizes:
         raise typer.BadParameter("a first result is timed at one size, the lesson's", param_hint="--sizes")
-    if own_kernel.is_file([kernel]):
+    if own_kernel.is_file(kernel):
         if first:
             raise typer.BadParameter("a first result is that of a lesson", param_hint="--first")
         lesson.kernel_file(kernel)

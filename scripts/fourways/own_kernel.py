@@ -9,7 +9,7 @@ and it must write all n elements of y for any grid that has at least one thread 
 
 import re
 import runpy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +134,6 @@ def named_reference(reference: str) -> Callable[[np.ndarray], np.ndarray]:
     return expected
 
 
-def is_file(names: Sequence[str]) -> bool:
-    """Whether a command was given a kernel file rather than lessons."""
-    return any(Path(name).suffix in (".cu", ".cuh") for name in names)
+def is_file(name: str) -> bool:
+    """Whether a command was given a kernel file rather than a lesson."""
+    return Path(name).suffix in (".cu", ".cuh")

@@ -7,6 +7,7 @@ import time
 import cupy
 import numpy as np
 import pytest
+from protocols import Dlpack, Interface
 
 import fourways_aot
 from fourways import lesson, timing
@@ -27,20 +28,6 @@ def steps(step, u: np.ndarray, number: int) -> np.ndarray:
     for _ in range(number):
         u = step(u)
     return u
-
-
-class Interface:
-    """A CuPy array of which only __cuda_array_interface__ is to be seen."""
-
-    def __init__(self, array: cupy.ndarray) -> None:
-        self.__cuda_array_interface__ = array.__cuda_array_interface__
-
-
-class Dlpack:
-    """A CuPy array of which only DLPack is to be seen."""
-
-    def __init__(self, array: cupy.ndarray) -> None:
-        self.__dlpack__, self.__dlpack_device__ = array.__dlpack__, array.__dlpack_device__
 
 
 @pytest.mark.parametrize("wrap", [lambda a: a, Interface, Dlpack], ids=["cupy", "interface", "dlpack"])

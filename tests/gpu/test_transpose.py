@@ -7,26 +7,13 @@ from collections.abc import Callable
 import cupy
 import numpy as np
 import pytest
+from protocols import Dlpack, Interface
 
 import fourways_aot
 from fourways import lesson, timing, toolchain
 
 transpose = fourways_aot.transpose
 SHAPES = [(0, 0), (0, 5), (5, 0), (1, 1), (1, 33), (33, 1), (31, 33), (64, 64), (65, 127), (7, 1009), (1000, 1001)]
-
-
-class Interface:
-    """A CuPy array of which only __cuda_array_interface__ is to be seen."""
-
-    def __init__(self, array: cupy.ndarray) -> None:
-        self.__cuda_array_interface__ = array.__cuda_array_interface__
-
-
-class Dlpack:
-    """A CuPy array of which only DLPack is to be seen."""
-
-    def __init__(self, array: cupy.ndarray) -> None:
-        self.__dlpack__, self.__dlpack_device__ = array.__dlpack__, array.__dlpack_device__
 
 
 @pytest.mark.parametrize("wrap", [lambda a: a, Interface, Dlpack], ids=["cupy", "interface", "dlpack"])
