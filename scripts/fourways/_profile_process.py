@@ -1,6 +1,6 @@
 """One way of a lesson, or of a kernel file, in this fresh process: `python -m fourways._profile_process 01 nvrtc`.
 
-For profilers to look at. The stages (import, build, check, call) are NVTX ranges; `cudaProfilerStart` and
+For profilers to look at. The stages (build, check, call) are NVTX ranges; `cudaProfilerStart` and
 `cudaProfilerStop` stand around the call, which comes last, once everything is built and warm. With `--sources FOLDER`
 kernels get line information, and the sources that it names are kept below that folder, whoever would delete them.
 """
@@ -74,14 +74,7 @@ def load(target: str, way: str, entry: str | None = None) -> lesson.Ways:
     found = lesson.find(target)
     if not found.cells(f"way-{way}"):
         raise lesson.LessonError(f"{found.slug} has no way {way}: {found.meta['without'].get(way, 'no such cell')}")
-    namespace: dict[str, Any] = {"__name__": f"lesson_{found.slug}"}
-    for tag in ("setup", f"way-{way}"):
-        for source in found.cells(tag):
-            try:
-                exec(compile(source, f"<{found.path.name}, {tag}>", "exec"), namespace)
-            except Exception as error:
-                raise lesson.LessonError(f"{found.path.name}, {tag}: {type(error).__name__}: {error}") from error
-    return lesson.collect(namespace, rtol=float(found.meta.get("rtol", 0.0)))
+    return lesson.load(found, [way])
 
 
 def run(target: str, way: str, size: int, entry: str | None, sources: Path | None, binding: Path | None) -> None:

@@ -29,6 +29,7 @@ def check(lessons: Lessons = None, way: Way = None) -> None:
     """
     from fourways import checking
 
+    known(way)
     failed = False
     for found in chosen(lessons):
         ways = loaded(found, way)
@@ -69,6 +70,7 @@ def time(
     """
     from fourways import first_result, lesson, own_kernel, tables, timing
 
+    known(way)
     elements, found = asked_sizes(sizes) if sizes else [], None
     if first and sizes:
         raise typer.BadParameter("a first result is timed at one size, the lesson's", param_hint="--sizes")
@@ -128,7 +130,6 @@ def loaded(found: Any, asked: Sequence[str] | None) -> Any:
     """A lesson's ways, reduced to the ways asked for."""
     from fourways import lesson
 
-    known(asked)
     return only(lesson.load(found), asked or found.meta["ways"], strict=bool(asked))
 
 
@@ -142,7 +143,6 @@ def known(asked: Sequence[str] | None) -> None:
 
 def only(ways: Any, asked: Sequence[str] | None, strict: bool = True) -> Any:
     """`ways` reduced to those asked for. With `strict`, asking for a way that cannot run fails."""
-    known(asked)
     for way in asked or [] if strict else []:
         if reason := ways.missing.get(way):
             raise RuntimeError(f"{way}: {reason}")

@@ -9,8 +9,6 @@ from rich.console import Console
 
 from fourways.cli_tools import FigureFile, Json, draw, save, writable
 
-WAYS = ("nvrtc", "nvcc", "pycuda", "pybind11")
-
 
 def profile(
     target: Annotated[str, typer.Argument(help="A lesson's number, a .cu or .cuh file, or a report (.ncu-rep).")],
@@ -61,7 +59,8 @@ def profile(
         found, title = counters.read(Path(target)), Path(target).stem
     else:
         elements, title = _size(size), f"{lesson.kernel_file(target).stem}, {way}"
-        for value, known, option in ((way, WAYS, "--way"), (clocks, profiling.CLOCKS, "--clocks")):
+        on_gpu = [known for known in lesson.WAYS if known != "host"]
+        for value, known, option in ((way, on_gpu, "--way"), (clocks, profiling.CLOCKS, "--clocks")):
             if value not in known:
                 raise typer.BadParameter(f"{value!r}; choose from {', '.join(known)}", param_hint=option)
         if nsys:
@@ -69,7 +68,7 @@ def profile(
             words = profiling.nsys_command(target, way, elements, output, entry)
             print(shlex.join(words))
             return profiling.run_nsys(words)
-        if report and not nsys and report.suffix != ".ncu-rep":
+        if report and report.suffix != ".ncu-rep":
             raise typer.BadParameter(f"{report}: a report is a .ncu-rep file", param_hint="--report")
         try:
             with Console(stderr=True).status(f"profiling {target}, {way}"):

@@ -158,14 +158,14 @@ def kernel_file(name: str) -> Path:
     return kernels.path(name if name in kernels.names() else str(find(name).meta["kernel"]))
 
 
-def load(lesson: Lesson) -> Ways:
-    """Execute a lesson's `setup` cells and the `way-*` cells that can run here, and return its functions.
+def load(lesson: Lesson, ways: Iterable[str] = ()) -> Ways:
+    """Execute a lesson's `setup` cells and its `way-*` cells, of `ways` or all that can run here; return its functions.
 
     Raises LessonError, naming the cell, where one of them raises.
     """
     namespace: dict[str, Any] = {"__name__": f"lesson_{lesson.slug}"}
-    runnable = [f"way-{way}" for way in WAYS if not toolchain.missing(way)]
-    for tag in ["setup", *runnable]:
+    chosen = list(ways) or [way for way in WAYS if not toolchain.missing(way)]
+    for tag in ["setup", *(f"way-{way}" for way in chosen)]:
         for number, source in enumerate(lesson.cells(tag), 1):
             cell = f"{lesson.path.name}, cell {number} tagged {tag}"
             try:
