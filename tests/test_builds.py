@@ -114,6 +114,12 @@ def test_an_entry_of_its_own(two_kernels: Path) -> None:
         builds.rows(two_kernels, ["nvrtc"], options=["-DSIZE=512"], entry="ght")
 
 
+def test_a_file_without_kernels_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "empty.cu").touch()
+    with pytest.raises(building.BuildError, match="empty.cu has no entry point; there are: none"):
+        builds.rows(tmp_path / "empty.cu", ["nvrtc"])
+
+
 def test_progress_names_compiler_and_architecture() -> None:
     heard: list[str] = []
     builds.rows(kernels.path("doublify"), ["nvcc"], ["sm_75", "sm_90"], tell=heard.append)

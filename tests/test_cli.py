@@ -6,15 +6,20 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from fourways import lesson, toolchain
+from fourways import cli, kernels, lesson, timing, toolchain
 
 NO_GPU = pytest.mark.skipif(toolchain.missing("gpu") is None, reason="this machine has a GPU")
 
 
 def fourways(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "fourways", *arguments], capture_output=True, text=True, env=lesson.process_environment()
+        [sys.executable, "-m", "fourways", *arguments],
+        capture_output=True,
+        text=True,
+        env=lesson.process_environment(),
+        cwd=kernels.root(),
     )
 
 
@@ -61,7 +66,16 @@ def test_list() -> None:
         (("check", "1", "--way", "opencl"), 2, "choose from"),
         (("time", "1", "--sizes", "0"), 2, "--sizes"),
         (("time", "1", "--figure", "sizes.pdf"), 2, "a figure is a .svg or a .png file"),
+        (("time", "1", "--entry", "k"), 2, "for a file of your own"),
+        (("time", "1", "--first", "--sizes", "9"), 2, "timed at one size"),
+        (("time", "1", "--json", "cpp"), 2, "cpp is a folder"),
+        (("build", "1", "--figure", "README.md/a.svg"), 2, "nothing can be written in"),
+        (("profile", "1", "--trace", "t.json"), 2, "--timeline"),
+        (("profile", "1", "--size", "1,2"), 2, "one size at a time"),
+        (("profile", "my.cu", "--timeline"), 2, "name one by its number"),
         (("export",), 2, "name a folder"),
+        (("export", "--student", "README.md"), 2, "is a file"),
+        (("export", "--student", "class", "--solutions", "./class"), 2, "two folders"),
         (("run", "--timeout", "soon"), 2, "--timeout"),
         (("nothing",), 2, "No such command"),
         pytest.param(("check", "1", "-w", "nvrtc"), 1, "nvrtc: no NVIDIA driver", marks=NO_GPU),
@@ -70,8 +84,15 @@ def test_list() -> None:
 def test_mistakes_get_one_clear_message(arguments: tuple[str, ...], code: int, words: str) -> None:
     done = fourways(*arguments)
     assert done.returncode == code
-    assert words in done.stderr
+    assert words in " ".join(done.stderr.replace("│", "").split())
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["time", "build", "sass", "profile"])
+def test_a_source_that_is_no_text_is_said(tmp_path: Path, command: str) -> None:
+    (tmp_path / "latin.cu").write_bytes(b"// Gr\xfc\xdfe\n")
+    done = fourways(command, str(tmp_path / "latin.cu"))
+    assert done.returncode == 2 and "latin.cu is no UTF-8 text" in " ".join(done.stderr.split())
 
 
 def test_check_and_time_on_the_cpu() -> None:
@@ -89,6 +110,14 @@ def test_outside_a_clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     )
     assert done.returncode == 1
     assert "no clone of Four Ways found" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_nothing_timed_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    too_large = [{"way": "none", "size": 2**40, "skipped": "not timed from here on: no room"}]
+    monkeypatch.setattr(timing, "time_sizes", lambda *_: too_large)
+    done = CliRunner().invoke(cli.app, ["time", "1", "--sizes", "2^40", "--figure", str(tmp_path / "a.svg")])
+    assert "nothing was timed: not timed from here on: no room" in str(done.exception)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_time_first_on_the_cpu() -> None:

@@ -116,7 +116,9 @@ def test_refusals_are_the_compilers_own_words_and_advice(compiler: str, tmp_path
     with pytest.raises(building.BuildError, match='(?s)"nonsense" is undefined.*\nAdvice: mend the source at the line'):
         compilers.make(file, compiler, "sm_90")
     file.write_text('#include "nowhere.cuh"\n')
-    with pytest.raises(building.BuildError, match=r"(?s)nowhere.cuh.*\nAdvice: name the folder of that header"):
+    with pytest.raises(
+        building.BuildError, match=r"(?s)nowhere.cuh.*\nAdvice: put that header beside the file, or name its folder"
+    ):
         compilers.make(file, compiler, "sm_90")
     with pytest.raises(building.BuildError, match=r"(?s)rchitecture.*\nAdvice: take one that .* 75, 80"):
         compilers.make(DOUBLIFY, compiler, "sm_999")

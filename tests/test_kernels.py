@@ -19,6 +19,8 @@ def test_catalogue() -> None:
 def test_entry_points_with_launch_bounds_and_templates() -> None:
     text = 'extern "C" __global__ void __launch_bounds__(256) a(int) {}\ntemplate <class T> __global__ void b(T *x) {}'
     assert kernels.entry_points(text) == ["a", "b"]
+    assert kernels.parameters(text) == {"a": "int", "b": "T *x"}
+    assert kernels.entry_points("// __global__ void old()\n/* __global__ void older() */") == []
 
 
 @pytest.mark.parametrize("name", kernels.names())

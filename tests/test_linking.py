@@ -338,6 +338,8 @@ def command(*arguments: object) -> tuple[int, str]:
         (("--arch", "90", "--arch", "33"), 1, "Advice: take one that the compiler knows"),
         (("--device", "7"), 2, "no CUDA device 7 here"),
         (("--figure", "a.gif"), 2, "a .svg or a .png"),
+        (("1",), 1, "no kernel 'apply_transform' in the program; there are: doublify"),
+        (("// empty\n",), 1, "there are: none Advice: define it as"),
     ],
 )
 def test_the_command_writes_nothing_for_bad_input(

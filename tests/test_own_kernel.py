@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fourways import checking, own_kernel
+from fourways.building import BuildError
 from fourways.lesson import LessonError
 
 SCALE = """
@@ -77,3 +78,64 @@ def test_a_reference_that_is_not_there(file: Path) -> None:
     expected.write_text("half = 3\n")
     with pytest.raises(LessonError, match="defines no function 'half'"):
         own_kernel.ways(file, reference=f"{expected}:half")
+
+
+def test_a_reference_may_use_what_its_file_imports(file: Path) -> None:
+    expected = file.with_name("expected.py")
+    expected.write_text("import numpy as np\nHALF = 0.5\n\n\ndef half(x):\n    return np.multiply(x, HALF)\n")
+    checking.check(own_kernel.ways(file, reference=f"{expected}:half"))
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("import nowhere_to_be_found", "cannot be run: ModuleNotFoundError: No module named 'nowhere"),
+        ("def half(x):\n    raise KeyError('why')", "the reference .*:half: KeyError: 'why'"),
+        ("def half(x):\n    return x[:3]", r"the reference .*:half: ValueError: cannot reshape .* \(7,\)"),
+        ("'''no Python", "cannot be run: SyntaxError"),
+    ],
+)
+def test_a_reference_that_fails_is_said(file: Path, text: str, words: str) -> None:
+    expected = file.with_name("expected.txt")
+    expected.write_text(text)
+    with pytest.raises(LessonError, match=words):
+        own_kernel.ways(file, reference=f"{expected}:half").reference(np.ones(7, np.float32))
+
+
+def test_launch_bounds_and_comments_are_no_kernels(file: Path) -> None:
+    bounded = SCALE.replace("void scale", "void __launch_bounds__(256) scale")
+    file.write_text(f"// __global__ void old(float *x)\n/* __global__ void older(float *x) */{bounded}")
+    assert own_kernel.ways(file).kernel == "scale"
+
+
+def test_a_kernel_that_the_host_cannot_compile_needs_a_reference(file: Path) -> None:
+    file.write_text(SCALE.replace("long long i", 'asm("");\n    long long i'))
+    with pytest.raises(BuildError, match="has no host way: it has inline PTX\nWithout the host way .*--reference"):
+        own_kernel.ways(file)
+    expected = file.with_name("expected.py")
+    expected.write_text("def half(x):\n    return x / 2\n")
+    ways = own_kernel.ways(file, reference=f"{expected}:half")
+    assert "inline PTX" in ways.missing["host"] and "host" not in ways.functions
+
+
+@pytest.mark.parametrize(
+    "words, advice",
+    [
+        ("mine.cu(3): error: expected a ';'", "mend the source at the line"),
+        ("CUDA_ERROR_NOT_FOUND: named symbol not found", 'declare the kernel extern "C"'),
+    ],
+)
+def test_a_compilers_own_exception_becomes_its_words(
+    file: Path, monkeypatch: pytest.MonkeyPatch, words: str, advice: str
+) -> None:
+    class CompileException(Exception):
+        """CuPy's and PyCUDA's, too, is no RuntimeError."""
+
+    def refuse(*_: object) -> None:
+        raise CompileException(words)
+
+    monkeypatch.setattr(own_kernel.toolchain, "missing", lambda way: None)
+    monkeypatch.setattr(own_kernel, "_cupy", refuse)
+    with pytest.raises(BuildError) as error:
+        own_kernel.ways(file)
+    assert str(error.value).startswith(f"nvrtc refused mine.cu:\n{words}\nAdvice: {advice}")

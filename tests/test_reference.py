@@ -31,7 +31,7 @@ def test_recorded_examples_fit_the_kernels(command: reference.Command, example: 
     found = json.loads(path.read_text())
     assert found["command"] == f"fourways {command.name} {example}".strip()
     assert found["sources"] == reference.sources(example), "the kernel changed: `python -m fourways.reference`"
-    assert found["tables"] and (command.name in ("build", "sass") or found["stamp"]["device"])
+    assert found["tables"] and (command.name in ("build", "link", "sass") or found["stamp"]["device"])
     assert reference.place(command.name, example, ".svg").is_file()
 
 
@@ -47,7 +47,7 @@ def test_page_shows_rows_and_figure(pages: dict[str, str]) -> None:
     text = pages["sass"]
     assert '<table class="fourways">' in text and "<td>constant</td>" in text
     assert "../figures/commands/sass_1.svg" in text
-    assert reference.OWN in text
+    assert reference.OWN["my.cu"] in text
 
 
 def test_a_changed_kernel_or_no_recording_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,6 +57,11 @@ def test_a_changed_kernel_or_no_recording_is_said(tmp_path: Path, monkeypatch: p
     stale.write_text(json.dumps({"sources": "0", "tables": {}}))
     monkeypatch.setattr(reference, "place", lambda *_: stale)
     assert "The kernel has changed since this was recorded" in reference.pages(cli.app)["time"]
+
+
+def test_a_command_without_a_page_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert reference.main(["doctor"]) == 2
+    assert "no page on 'doctor'; there are: time, build" in capsys.readouterr().err
 
 
 def test_a_failing_example_records_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -342,7 +342,7 @@ def test_what_the_compiler_refuses_is_in_its_words(tmp_path: Path, way: str) -> 
     (tmp_path / "broken.cu").write_text('extern "C" __global__ void broken(float* x) { x[0] = nonsense; }\n')
     with pytest.raises(building.BuildError, match='identifier "nonsense" is undefined') as refused:
         sass.explain(tmp_path / "broken.cu", way, "pycuda")
-    assert str(refused.value).splitlines()[-1] == "Advice: mend the source at the line the compiler names"
+    assert str(refused.value).splitlines()[-1] == "Advice: mend the source at the line that the compiler names"
     with pytest.raises(
         building.BuildError, match="(?i)for sm_33:\n.*gpu.architecture(.|\n)*\nAdvice: take one .* 75, 80"
     ):
@@ -388,3 +388,8 @@ def test_a_figure_that_cannot_be_written_is_refused_first(monkeypatch: pytest.Mo
     monkeypatch.setattr(sass, "counts", lambda *_: pytest.fail("compiled before the figure's name was looked at"))
     code, said = command(1, "--figure", "a.gif")
     assert code == 2 and "a .svg or a .png" in " ".join(said.split())
+
+
+def test_a_quotation_without_its_end_is_a_bad_argument() -> None:
+    code, said = command(1, "-w", 'nvrtc "-DA=1')
+    assert code == 2 and "No closing quotation" in said

@@ -48,9 +48,15 @@ def test_sizes(text: str, sizes: list[int]) -> None:
     assert timing.parse_sizes(text) == sizes
 
 
-@pytest.mark.parametrize("text", ["", "0", "-1", "2^10:2^9", "1:2:3", "big", "2^10:", "1.5"])
+@pytest.mark.parametrize("text", ["", "0", "-1", "2^10:2^9", "1:2:3", "big", "2^10:", "1.5", "9^999999999"])
 def test_sizes_that_are_none(text: str) -> None:
     with pytest.raises(ValueError, match="is no size; wanted"):
+        timing.parse_sizes(text)
+
+
+@pytest.mark.parametrize("text", ["2^41", "2^10:2^60", "9^99"])
+def test_sizes_that_no_memory_holds(text: str) -> None:
+    with pytest.raises(ValueError, match="no memory holds"):
         timing.parse_sizes(text)
 
 

@@ -24,6 +24,19 @@ OUTPUTS = ("cubin", "ptx", "ltoir", "fatbin")
 # cupy/cuda/compiler.py of CuPy 14.2; a test compares it with the installed CuPy
 CUPY_OPTIONS = {"nvrtc": ("-ftz=true", "--device-as-default-execution-space"), "nvcc": ("-ftz=true",)}
 
+_ADVICE = (
+    ("ndefined reference|nresolved extern", 'name the unit that defines it, and declare it extern "C" in every unit'),
+    ("ultiple definition|multiply defined|already been defined", "keep one definition, or make the others static"),
+    ("gpu.architecture|CUDA_ARCHITECTURES", f"take one that the compiler knows, such as {', '.join(ARCHITECTURES)}"),
+    ("nrecognized option|nknown option", "options are passed on as they are: mend the one that the compiler names"),
+    (
+        "cannot open source|No such file",
+        "put that header beside the file, or name its folder with the option -I/that/folder",
+    ),
+    ("symbol not found|ModuleGetFunction", 'declare the kernel extern "C"'),
+    ("error", "mend the source at the line that the compiler names"),
+)
+
 
 class BuildError(RuntimeError):
     """A compiler refused: its own words, under one line that says which compiler and for what. Or no such entry."""
@@ -159,7 +172,8 @@ def _nvcc(path: Path, number: str, output: str, options: tuple[str, ...]) -> tup
         result = Path(folder, f"{path.stem}.{output}")
         command = [str(compiler), *target, *options, f"-I{path.parent}", "-x", "cu", str(path), "-o", str(result)]
         start = time.perf_counter()
-        done = subprocess.run(command, capture_output=True, text=True, env=os.environ | toolchain.environment())
+        environment = os.environ | toolchain.environment()
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment)
         seconds = time.perf_counter() - start
         log = done.stdout + done.stderr
         if done.returncode:
@@ -172,6 +186,18 @@ def _generated(numbers: Sequence[str]) -> Iterator[str]:
     for number in numbers:
         code = f"[sm_{number},compute_{number}]" if number == numbers[-1] else f"sm_{number}"
         yield f"-gencode=arch=compute_{number},code={code}"
+
+
+def with_advice(words: str) -> str:
+    """What a compiler or linker said, with one line of advice below it where there is any to give."""
+    advice = next((text for pattern, text in _ADVICE if re.search(pattern, words)), "")
+    return f"{words}\nAdvice: {advice}" if advice else words
+
+
+def is_entry(name: str, entry: str | None) -> bool:
+    """Whether `name` in machine code is the function `entry`, as written or mangled; without an entry all are."""
+    # without extern "C" a name is mangled: its length, then the name
+    return not entry or bool(re.match(rf"{re.escape(entry)}$|.*(?<!\d){len(entry)}{re.escape(entry)}", name))
 
 
 def resources(log: str) -> dict[str, Resources]:

@@ -1,6 +1,5 @@
 """One kernel by several compilers for several architectures, side by side. Needs no GPU and no driver."""
 
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
@@ -35,7 +34,8 @@ def rows(
     `seconds` and `cached_seconds` are median, p10 and p90 by the host's clock, as `compilers` defines them; `*_bytes`
     the artefacts' sizes; `registers`, `shared_bytes`, `stack_bytes` and `spill_bytes` what `entry` needs, or else the
     hungriest entry point. None is what a compiler does not do: `missing` says why. `tell` hears what is being built.
-    Raises BuildError, with nothing half done, for what a compiler refuses and for an `entry` that is not there.
+    Raises BuildError, with nothing half done, for what a compiler refuses, for an `entry` that is not there and
+    for a file without any.
     """
     found = []
     for name in names:
@@ -61,11 +61,10 @@ def rows(
 
 
 def _needs(resources: dict[str, Resources], entry: str | None, path: Path) -> Row:
-    # without extern "C" a name is mangled: its length, then the name
-    wanted = re.compile(rf"{re.escape(entry)}$|.*(?<!\d){len(entry)}{re.escape(entry)}" if entry else "")
-    chosen = [needs for name, needs in resources.items() if wanted.match(name)]
-    if entry and not chosen:
-        raise BuildError(f"{path.name} has no entry point {entry!r}; there are: {', '.join(resources) or 'none'}")
+    chosen = [needs for name, needs in resources.items() if building.is_entry(name, entry)]
+    if not chosen:
+        named, there = f" {entry!r}" if entry else "", ", ".join(resources) or "none"
+        raise BuildError(f"{path.name} has no entry point{named}; there are: {there}")
     return {
         "registers": max((needs.registers for needs in chosen), default=None),
         "shared_bytes": max((needs.shared_bytes for needs in chosen), default=None),

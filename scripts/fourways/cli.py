@@ -68,6 +68,9 @@ def run(
 
     `fourways run 1` runs lesson 01; `fourways run` runs all. A lesson that fails does not stop the others;
     the exit code is 1 if any failed. Executed notebooks lie in `build/lessons`.
+
+    `FOURWAYS_NVTX=1 nsys profile fourways run 1` names each cell in a profiler; with a tag, as `FOURWAYS_NVTX=measure`,
+    CUDA's profiler is also switched on for the cells that carry it.
     """
     from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -123,8 +126,10 @@ app.command()(cli_profile.profile)
 @app.command()
 def export(
     lessons: Lessons = None,
-    student: Annotated[Path | None, typer.Option(help="The folder for notebooks without solutions.")] = None,
-    solutions: Annotated[Path | None, typer.Option(help="The folder for notebooks with them.")] = None,
+    student: Annotated[
+        Path | None, typer.Option(file_okay=False, help="The folder for notebooks without solutions.")
+    ] = None,
+    solutions: Annotated[Path | None, typer.Option(file_okay=False, help="The folder for notebooks with them.")] = None,
 ) -> None:
     """Write lessons as Jupyter notebooks for a class, without or with the solutions of the exercises.
 
@@ -135,6 +140,8 @@ def export(
 
     if not student and not solutions:
         raise typer.BadParameter("name a folder", param_hint="--student or --solutions")
+    if student and solutions and student.resolve() == solutions.resolve():
+        raise typer.BadParameter("the two kinds of notebooks want two folders", param_hint="--solutions")
     for folder, with_solutions in ((student, False), (solutions, True)):
         for path in exporting.export(chosen(lessons), folder, with_solutions) if folder else ():
             console.print(f"wrote {files.short(path)}", highlight=False, soft_wrap=True)

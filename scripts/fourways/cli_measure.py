@@ -70,11 +70,15 @@ def time(
     from fourways import first_result, lesson, own_kernel, tables, timing
 
     elements, found = asked_sizes(sizes) if sizes else [], None
+    if first and sizes:
+        raise typer.BadParameter("a first result is timed at one size, the lesson's", param_hint="--sizes")
     if own_kernel.is_file([kernel]):
         if first:
             raise typer.BadParameter("a first result is that of a lesson", param_hint="--first")
         lesson.kernel_file(kernel)
         name, ways = Path(kernel).name, only(own_kernel.ways(Path(kernel), entry, reference), way)
+    elif entry or reference:
+        raise typer.BadParameter("it is for a file of your own", param_hint="--entry" if entry else "--reference")
     else:
         found = lesson.find(kernel)
         name, ways = found.slug, loaded(found, way)
@@ -90,6 +94,9 @@ def time(
             table = timing.table(timing.time_sizes(ways, elements, progress))
         else:
             table = timing.compare(ways)
+    if not table.rows:
+        reasons = [f"{way}: {reason}" for way, reason in ways.missing.items()]
+        raise RuntimeError(f"nothing was timed: {table.note or '; '.join(reasons)}")
     console.print(table)
     for line in () if first else timing.warnings(table.rows):
         errors.print(f"Doubtful: {line}", style="yellow", markup=False, highlight=False, soft_wrap=True)

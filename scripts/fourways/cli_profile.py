@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from fourways.cli_tools import FigureFile, Json, draw, save
+from fourways.cli_tools import FigureFile, Json, draw, save, writable
 
 WAYS = ("nvrtc", "nvcc", "pycuda", "pybind11")
 
@@ -19,14 +19,18 @@ def profile(
     entry: Annotated[str | None, typer.Option(help="The kernel of a file; or one of several that a way calls.")] = None,
     clocks: Annotated[str, typer.Option(help="`base`: hold the GPU's base clock. `none`: leave it.")] = "base",
     full: Annotated[bool, typer.Option("--full", help="Collect all that Nsight Compute can: slower.")] = False,
-    report: Annotated[Path | None, typer.Option(help="Keep the report here (.ncu-rep), for Nsight Compute.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Keep the report here (.ncu-rep), for Nsight Compute.", callback=writable)
+    ] = None,
     nsys: Annotated[
         bool, typer.Option("--nsys", help="Nsight Systems instead: its command, run if it is here.")
     ] = False,
     timeline: Annotated[
         bool, typer.Option("--timeline", help="When host and GPU did what, instead; `--way all`: every cell.")
     ] = False,
-    trace: Annotated[Path | None, typer.Option(help="With `--timeline`: the JSON file to write for Perfetto.")] = None,
+    trace: Annotated[
+        Path | None, typer.Option(help="With `--timeline`: the JSON file to write for Perfetto.", callback=writable)
+    ] = None,
     json_file: Json = None,
     figure: FigureFile = None,
 ) -> None:
@@ -48,6 +52,8 @@ def profile(
     """
     from fourways import counters, lesson, profiling, reports, timing
 
+    if trace and not timeline:
+        raise typer.BadParameter("it wants --timeline as well", param_hint="--trace")
     if timeline:
         return _timeline(target, way, _size(size), trace, json_file, figure)
     console = Console()
@@ -63,7 +69,7 @@ def profile(
             words = profiling.nsys_command(target, way, elements, output, entry)
             print(shlex.join(words))
             return profiling.run_nsys(words)
-        if report and report.suffix != ".ncu-rep":
+        if report and not nsys and report.suffix != ".ncu-rep":
             raise typer.BadParameter(f"{report}: a report is a .ncu-rep file", param_hint="--report")
         try:
             with Console(stderr=True).status(f"profiling {target}, {way}"):
@@ -74,8 +80,8 @@ def profile(
     tables = [reports.table(found.figures), reports.lines_table(found.lines)]
     for table in tables:
         console.print(table)
-    save(json_file, tables)
     draw(figure, lambda: reports.figure(found.figures, title))
+    save(json_file, tables)
 
 
 def _timeline(
@@ -83,6 +89,8 @@ def _timeline(
 ) -> None:
     from fourways import files, lesson, timeline, timeline_figure
 
+    if Path(target).suffix in (".cu", ".cuh", ".ncu-rep"):
+        raise typer.BadParameter("it shows a lesson: name one by its number", param_hint="--timeline")
     found = lesson.find(target)
     with Console(stderr=True).status(f"recording {found.slug}, {way}"):
         rows = timeline.record(found, None if way == "all" else way, size)
@@ -97,7 +105,9 @@ def _size(text: str) -> int:
     from fourways import timing
 
     try:
-        (size,) = timing.parse_sizes(text)
+        sizes = timing.parse_sizes(text)
     except ValueError as error:
-        raise typer.BadParameter(f"{error}, and one of them here", param_hint="--size") from None
-    return size
+        raise typer.BadParameter(str(error), param_hint="--size") from None
+    if len(sizes) > 1:
+        raise typer.BadParameter(f"{text}: one size at a time", param_hint="--size")
+    return sizes[0]

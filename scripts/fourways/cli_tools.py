@@ -9,12 +9,22 @@ import typer
 from rich.console import Console
 
 
+def writable(file: Path | None) -> Path | None:
+    """Refuse a file that cannot be written, before anything is measured."""
+    from fourways import files
+
+    try:
+        return file and files.check_writable(file)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
 def drawable(file: Path | None) -> Path | None:
     """Refuse a figure that cannot be written, before anything is measured."""
     from fourways import figures
 
     try:
-        return file and figures.check_suffix(file)
+        return writable(file and figures.check_suffix(file))
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
 
@@ -23,7 +33,7 @@ Kernel = Annotated[str, typer.Argument(help="A lesson's number, a kernel's name,
 Arch = Annotated[list[str] | None, typer.Option("--arch", "-a", help="As `90` or `sm_90`, or `all`; several times.")]
 Option = Annotated[list[str] | None, typer.Option("--option", "-o", help="For the compiler, e.g. `-o -DFACTOR=3`.")]
 Compiler = Annotated[list[str] | None, typer.Option("--compiler", "-c", help="Only this one; several times.")]
-Json = Annotated[Path | None, typer.Option("--json", help="Write the rows here as JSON, too.")]
+Json = Annotated[Path | None, typer.Option("--json", help="Write the rows here as JSON, too.", callback=writable)]
 FigureFile = Annotated[
     Path | None, typer.Option("--figure", help="Draw it: the .svg or .png file to write.", callback=drawable)
 ]
@@ -96,7 +106,10 @@ def sass(
     if wrong := [name for name in ways if name.split()[:1] not in [[known] for known in machine_code.WAYS]]:
         raise typer.BadParameter(f"{wrong[0]!r}; choose from {', '.join(machine_code.WAYS)}", param_hint="--way")
     path = lesson.kernel_file(kernel)
-    table = machine_code.counts(path, ways, archs, entry)
+    try:
+        table = machine_code.counts(path, ways, archs, entry)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--way") from None
     sides = [(one, other) for one in ways for other in archs] if way else []
     if len(sides) == 1:
         print(*machine_code.listing(path, *sides[0], entry), sep="\n", end="\n\n")
@@ -134,17 +147,19 @@ def link(
 
     `fourways link library.cu mine.cu --entry my_kernel` takes files of your own. A GPU runs them if the kernel is
     `my_kernel(const float* x, float* y, long long n)` and writes all n elements of y. All builds must then agree with
-    the one-source build, or with `--reference expected.py:function`. NaN is never right.
+    the one-source build, or with `--reference expected.py:function`. NaN is never right. A number is a lesson's kernel:
+    `fourways link 1 --entry doublify`.
     """
-    from fourways import builds, linking
+    from fourways import builds, lesson, linking
 
     try:
         linking.find_gpu(device)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--device") from None
     archs = builds.architectures(arch or [])
+    files = [str(lesson.kernel_file(unit)) if unit.isdigit() else unit for unit in units or ()]
     with Console(stderr=True).status("building five times"):
-        rows = linking.link_all(units or (), entry, archs, elements, device, reference)
+        rows = linking.link_all(files, entry, archs, elements, device, reference)
     table = linking.table(rows)
     Console().print(linking.inlining_table(rows) if len(archs) > 1 else table)
     if problems := linking.problems(rows):

@@ -33,15 +33,6 @@ ARTEFACTS = ("cubin", "ptx", "ltoir", "fatbin", "module")
 TIMES = 3
 """How often each build is timed; the whole module of cmake once."""
 
-_ADVICE = (
-    (
-        "gpu.architecture|CUDA_ARCHITECTURES",
-        f"take one that the compiler knows, such as {', '.join(building.ARCHITECTURES)}",
-    ),
-    ("nrecognized option|nknown option", "options are passed on as they are: mend the one that the compiler names"),
-    ("cannot open source|No such file", "name the folder of that header: -o -I/that/folder"),
-    ("error", "mend the source at the line that the compiler names"),
-)
 _NO_CACHE = {"CUDA_CACHE_DISABLE": "1"}  # NVRTC's own, which cuda.core and CuPy do not switch off
 
 
@@ -81,7 +72,7 @@ def make(path: Path | str, compiler: str, arch: str, options: Sequence[str] = ()
         with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
             return maker(Path(path).resolve(), compiler, arch, tuple(options), Path(folder))
     except BuildError as error:
-        raise BuildError("\n".join(filter(None, (str(error), advice(str(error)))))) from None
+        raise BuildError(building.with_advice(str(error))) from None
 
 
 def unavailable(compiler: str, path: Path) -> str | None:
@@ -99,14 +90,6 @@ def unavailable(compiler: str, path: Path) -> str | None:
         if not (home / "aot" / f"{path.stem}.cu").is_file():
             return f"there is no cpp/aot/{path.stem}.cu that binds this kernel"
     return None
-
-
-def advice(words: str) -> str:
-    """One line on what to do about a compiler's `words`, or ""."""
-    for pattern, text in _ADVICE:
-        if re.search(pattern, words):
-            return f"Advice: {text}"
-    return ""
 
 
 def _direct(path: Path, compiler: str, arch: str, options: tuple[str, ...], folder: Path) -> Made:

@@ -1,7 +1,7 @@
 """Lessons as Jupyter notebooks for a class: without the solutions, or with them.
 
 A lesson's text is MyST, which Jupyter shows only in part: pictures become plain Markdown with the files beside the
-notebook, citations become links, and drawings for the book's dark pages are left out.
+notebook, boxes become quotations, citations links, and drawings for the book's dark pages are left out.
 """
 
 import copy
@@ -13,6 +13,7 @@ from typing import Any
 from fourways import files, kernels, lesson
 
 _IMAGE = re.compile(r"^```\{image\} +\.\./book/(\S+)\n(.*?)^```\n?", re.DOTALL | re.MULTILINE)
+_BOX = re.compile(r"^(:{3,}|`{3,})\{admonition\} ([^\n]*)\n(?::class: [^\n]*\n)?(.*?)^\1$", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\[([^\]]+)\]\(\.\./[^)]+\)")
 _CITATION = re.compile(r"\{cite\}`([^`]+)`")
 
@@ -57,10 +58,13 @@ def _plain(found: lesson.Lesson, sources: dict[str, str], solutions: bool) -> tu
         words = re.search(r":alt: (.*)", match[2])
         return f"![{words[1] if words else ''}]({match[1]})\n"
 
+    def quote(match: re.Match[str]) -> str:
+        return "\n".join(f"> {line}".rstrip() for line in [f"**{match[2]}**", "", *match[3].strip().splitlines()])
+
     for number, cell in enumerate(notebook.cells):
         cell.id = f"{found.slug}-{number}"  # the same bytes for the same lesson
         if cell.cell_type == "markdown":
-            text = _LINK.sub(r"\1", _IMAGE.sub(picture, cell.source))
+            text = _LINK.sub(r"\1", _BOX.sub(quote, _IMAGE.sub(picture, cell.source)))
             text = _CITATION.sub(lambda match: ", ".join(sources.get(key, key) for key in match[1].split(",")), text)
             cell.source = text.replace("```cuda", "```c++")
     return notebook, pictures

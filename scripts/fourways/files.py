@@ -21,6 +21,16 @@ def write_bytes(path: Path, content: bytes) -> None:
         temporary.unlink(missing_ok=True)
 
 
+def check_writable(path: Path) -> Path:
+    """`path`, if a file can be written there; else ValueError: before a long measurement rather than after it."""
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder; name a file in it")
+    above = next(folder for folder in path.absolute().parents if folder.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        raise ValueError(f"{path}: nothing can be written in {above}")
+    return path
+
+
 def plain(text: str) -> str:
     """`text` without a terminal's colour codes."""
     return re.sub(r"\x1b\[[0-9;]*m", "", text)

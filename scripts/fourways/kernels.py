@@ -5,7 +5,8 @@ import re
 from pathlib import Path
 
 _BOUNDS = r"(?:__launch_bounds__\s*\([^)]*\)\s*)?"
-_ENTRY = re.compile(rf"{_BOUNDS}__global__\s+{_BOUNDS}void\s+{_BOUNDS}(\w+)\s*\(")
+_ENTRY = re.compile(rf"{_BOUNDS}__global__\s+{_BOUNDS}void\s+{_BOUNDS}(\w+)\s*\(([^)]*)")
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 def root() -> Path:
@@ -42,5 +43,10 @@ def source(name: str) -> str:
 
 
 def entry_points(text: str) -> list[str]:
-    """The names of the `__global__` functions in a source text, in order."""
-    return _ENTRY.findall(text)
+    """The names of the `__global__` functions in a source text, in order; comments do not count."""
+    return [name for name, _ in _ENTRY.findall(_COMMENT.sub(" ", text))]
+
+
+def parameters(text: str) -> dict[str, str]:
+    """The parameters of each `__global__` function in a source text, as they are written there, by its name."""
+    return {name: " ".join(found.split()) for name, found in _ENTRY.findall(_COMMENT.sub(" ", text))}

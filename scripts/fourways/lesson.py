@@ -142,12 +142,18 @@ def find(name: str) -> Lesson:
 def kernel_file(name: str) -> Path:
     """The kernel file that a user means: a path to a `.cu` or `.cuh`, a kernel's name, or a lesson's number or name.
 
-    Raises LessonError where it is none of them.
+    Raises LessonError where it is none of them, or no text.
     """
     path = Path(name)
     if path.suffix in (".cu", ".cuh"):
         if not path.is_file():
             raise LessonError(f"no file {name}: give the path of a .cu or .cuh, or a lesson's number")
+        try:
+            path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise LessonError(
+                f"{name} is no UTF-8 text ({error.reason} at byte {error.start}): save it as such"
+            ) from None
         return path
     return kernels.path(name if name in kernels.names() else str(find(name).meta["kernel"]))
 

@@ -17,12 +17,6 @@ from fourways import building, inventory, judging, toolchain
 SIGNATURE = "(const float* x, float* y, long long n)"
 """The parameters of a kernel that can be run here, whatever their names; `long` passes for `long long`."""
 
-_ADVICE = (
-    ("ndefined reference|nresolved extern", 'name the unit that defines it, and declare it extern "C" in every unit'),
-    ("ultiple definition|multiply defined|already been defined", "keep one definition, or make the others static"),
-    ("gpu.architecture", f"take one that the compiler knows, such as {', '.join(building.ARCHITECTURES)}"),
-    ("error", "mend the source at the line the compiler names"),
-)
 # a function or variable that other units see, in PTX: `.visible .func (.param .b32 func_retval0) name(`
 _DEFINED = re.compile(
     r"^\.visible \.(?:func|entry|global|const)\b.*?([\w$]+)(?:\(\s*$|\(\)|\[\d+\](?!\))|;| =)", re.MULTILINE
@@ -50,13 +44,7 @@ class LinkingError(RuntimeError):
     def __init__(self, what: str, words: str = "", advice: str = "") -> None:
         words = words.replace("\0", "").strip()
         said = f"{what}:\n{words}" if words else what
-        super().__init__(f"{said}\nAdvice: {advice}" if advice else with_advice(said) if words else said)
-
-
-def with_advice(words: str) -> str:
-    """What a compiler or linker said, with one line of advice below it where there is any to give."""
-    advice = next((text for pattern, text in _ADVICE if re.search(pattern, words)), "")
-    return f"{words}\nAdvice: {advice}" if advice else words
+        super().__init__(f"{said}\nAdvice: {advice}" if advice else building.with_advice(said) if words else said)
 
 
 def unit_file(unit: Path | str, number: int, folder: Path) -> Path:
@@ -121,7 +109,7 @@ def look_inside(cubin: bytes, entry: str) -> dict[str, Any]:
     body = re.search(start + r".*?(?=//-----|Function : |\Z)", sass, re.DOTALL)
     if entry not in registers or body is None:
         found = ", ".join(registers) or "none"
-        advice = 'take one of these, and define it as extern "C" __global__'
+        advice = ("take one of these, and " if registers else "") + 'define it as extern "C" __global__'
         raise LinkingError(f"no kernel {entry!r} in the program; there are: {found}", advice=advice)
     calls = sum("$__internal_" not in line for line in re.findall(r"\bCALL\..*", body[0]))
     others = sorted(set(registers) - {entry})
@@ -222,7 +210,7 @@ def _version(tool: Path | None) -> tuple[int, int]:
 def _command(folder: str, tool: Path | None, *words: object) -> float:
     command, environment = [str(tool), *map(str, words)], os.environ | toolchain.environment()
     start = time.perf_counter()
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", cwd=folder, env=environment)
     if done.returncode:
         raise LinkingError(f"{Path(command[0]).name} refused", done.stdout + done.stderr)
     return time.perf_counter() - start

@@ -7,15 +7,16 @@ Its signature must be that of the first lessons, whatever the names:
 and it must write all n elements of y for any grid that has at least one thread an element.
 """
 
-import importlib.util
 import re
+import runpy
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fourways import host, toolchain
+from fourways import host, kernels, toolchain
+from fourways.building import BuildError, with_advice
 from fourways.lesson import LessonError, Ways
 
 RTOL = 1e-5
@@ -33,31 +34,40 @@ def ways(path: Path, entry: str | None = None, reference: str | None = None) -> 
 
     `reference`, as `"expected.py:function"`, names the function that computes the right answer, y, from the float32
     array x, of the same shape. Without one, the right answer is what the host way computes on the CPU.
-    Raises LessonError for an unknown entry, another signature, or a reference that cannot be had.
+    Raises LessonError for an unknown entry, another signature, or a reference that cannot be had, and BuildError in the
+    compiler's own words. A kernel that only the host way cannot compile can still be checked against a reference.
     """
     path = path.resolve()
     source = path.read_text(encoding="utf-8")
-    kernels = dict(re.findall(r"__global__\s+(?:\w+\([^)]*\)\s+)?void\s+(\w+)\s*\(([^)]*)\)", source))
-    found = entry or (next(iter(kernels)) if len(kernels) == 1 else "")
-    if found not in kernels:
-        there = ", ".join(kernels) or "none"
+    parameters = kernels.parameters(source)
+    found = entry or (next(iter(parameters)) if len(parameters) == 1 else "")
+    if found not in parameters:
+        there = ", ".join(parameters) or "none"
         problem = f"no kernel {entry!r} in" if entry else "--entry must name the kernel to take from"
         raise LessonError(f"{problem} {path.name}; there are: {there}")
-    if not _SIGNATURE.fullmatch(kernels[found]):
+    if not _SIGNATURE.fullmatch(parameters[found]):
         raise LessonError(
-            f"{path.name}: {found}({' '.join(kernels[found].split())}) cannot be called here; wanted the signature\n"
+            f"{path.name}: {found}({parameters[found]}) cannot be called here; wanted the signature\n"
             f"{found}(const float *x, float *y, long long n)"
         )
     missing = {way: reason for way in ("nvrtc", "nvcc", "pycuda", "host") if (reason := toolchain.missing(way))}
     missing["pybind11"] = "a kernel of your own has no binding (lesson 05 writes one)"
     makers = {"nvrtc": _cupy, "nvcc": _cupy, "pycuda": _pycuda, "host": _host}
-    functions = {way: make(path, source, found, way) for way, make in makers.items() if way not in missing}
+    functions: dict[str, Callable[..., None]] = {}
+    for way, make in makers.items():
+        try:
+            functions |= {way: make(path, source, found, way)} if way not in missing else {}
+        except Exception as error:  # CuPy's and PyCUDA's compilers have exceptions of their own
+            if way != "host":
+                raise BuildError(with_advice(f"{way} refused {path.name}:\n{error}")) from None
+            missing["host"] = with_advice(str(error))
     if reference:
         expected = named_reference(reference)
     elif "host" in functions:
         expected = _by_host(functions["host"])
     else:
-        raise LessonError(f"nothing to check {found} against: {missing['host']} Or name a reference: --reference")
+        without = f"Without the host way only a reference can say what is right of {found}: --reference"
+        raise BuildError(f"{missing['host']}\n{without}")
     return Ways(found, _inputs, expected, functions, missing, RTOL)
 
 
@@ -101,17 +111,27 @@ def _by_host(function: Callable[..., None]) -> Callable[[np.ndarray], np.ndarray
 
 
 def named_reference(reference: str) -> Callable[[np.ndarray], np.ndarray]:
-    """The function that `"expected.py:function"` names, its result as float32. Raises LessonError if there is none."""
+    """The function that `"expected.py:function"` names, its result as float32.
+
+    Raises LessonError if there is none; so does the function where the named one fails or gives another shape.
+    """
     file, _, name = reference.rpartition(":")
     if not Path(file).is_file():
         raise LessonError(f"no file {file!r}: a reference is named as expected.py:function")
-    spec = importlib.util.spec_from_file_location("fourways_reference", file)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    if not callable(function := getattr(module, name, None)):
+    try:
+        function = runpy.run_path(file).get(name)
+    except Exception as error:
+        raise LessonError(f"{file} cannot be run: {type(error).__name__}: {error}") from None
+    if not callable(function):
         raise LessonError(f"{file} defines no function {name!r}")
-    return lambda x: np.asarray(function(x)).astype(np.float32).reshape(x.shape)
+
+    def expected(x: np.ndarray) -> np.ndarray:
+        try:
+            return np.asarray(function(x)).astype(np.float32).reshape(x.shape)
+        except Exception as error:
+            raise LessonError(f"the reference {reference}: {type(error).__name__}: {error}") from None
+
+    return expected
 
 
 def is_file(names: Sequence[str]) -> bool:

@@ -32,7 +32,8 @@ from fourways import (
     timing,
 )
 
-OWN = """\
+OWN = {
+    "my.cu": """\
 // A file of your own: what one Newton step makes of a guess of 1 for the square root of x.
 extern "C" __global__ void newton(const float *x, float *y, long long n)
 {
@@ -40,8 +41,27 @@ extern "C" __global__ void newton(const float *x, float *y, long long n)
     if (i < n)
         y[i] = 0.5f * (1.0f + x[i]);
 }
-"""
-"""The kernel `my.cu` of the examples; it lies in a folder outside the clone when they are recorded."""
+""",
+    "library.cu": """\
+// A library: one function, which the caller links.
+extern "C" __device__ float smooth(float a, float b)
+{
+    return 0.5f * (a + b);
+}
+""",
+    "caller.cu": """\
+// A kernel of your own that calls the library.
+extern "C" __device__ float smooth(float a, float b);
+
+extern "C" __global__ void neighbours(const float *x, float *y, long long n)
+{
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = smooth(x[i], x[i + 1 < n ? i + 1 : i]);
+}
+""",
+}
+"""The files of the examples, by name; they lie in a folder outside the clone when these are recorded."""
 
 
 _LONG = 30  # rows; longer tables are folded
@@ -60,7 +80,7 @@ COMMANDS = (
     Command("time", "timing", ("1 --sizes 2^10:2^28", "my.cu")),
     Command("build", "builds", ("1", "my.cu --arch all -c nvrtc -c nvcc")),
     Command("sass", "sass", ("1", "my.cu --arch all -w nvrtc")),
-    Command("link", "linking", ("",)),
+    Command("link", "linking", ("", "library.cu caller.cu --entry neighbours")),
     Command("profile", "profiling", ("1 --clocks none", "1 --timeline --size 2^16", "my.cu --clocks none")),
 )
 
@@ -90,15 +110,18 @@ def place(command: str, example: str, suffix: str) -> Path:
 
 
 def sources(example: str) -> str:
-    """The SHA-256 of the kernel that an example is about."""
-    first = (example.split() or [""])[0]
-    if first.endswith(".cu"):
-        content = OWN.encode()
-    elif first:
-        content = lesson.kernel_file(first).read_bytes()
+    """The SHA-256 of the files that an example is about."""
+    if own := _own(example):
+        content = "".join(own).encode()
+    elif example:
+        content = lesson.kernel_file(example.split()[0]).read_bytes()
     else:
         content = b"".join(path.read_bytes() for path in linking.default_units())
     return hashlib.sha256(content).hexdigest()
+
+
+def _own(example: str) -> list[str]:
+    return [OWN[word] for word in example.split() if word in OWN]
 
 
 def record(command: Command, example: str) -> list[Path]:
@@ -107,7 +130,8 @@ def record(command: Command, example: str) -> list[Path]:
     Raises ExampleError, and writes nothing, if the command fails.
     """
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "my.cu").write_text(OWN, encoding="utf-8")
+        for name, text in OWN.items():
+            Path(folder, name).write_text(text, encoding="utf-8")
         words = [command.name, *shlex.split(example), "--json", "rows.json", "--figure", "figure.svg"]
         call = [sys.executable, "-m", "fourways", *words]
         done = subprocess.run(call, cwd=folder, capture_output=True, text=True, env=lesson.process_environment())
@@ -156,8 +180,7 @@ def _options(click: Any) -> str:
 def _example(command: Command, example: str) -> list[str]:
     path = place(command.name, example, ".json")
     heading = [f"## `{f'fourways {command.name} {example}'.strip()}`"]
-    if example.startswith("my.cu"):
-        heading.append(f"```cuda\n{OWN}```")
+    heading += [f"```cuda\n{text}```" for text in _own(example)]
     if not path.is_file():
         return [*heading, "Not recorded on a GPU yet: `python -m fourways.reference` does so."]
     found = json.loads(path.read_text(encoding="utf-8"))
@@ -178,8 +201,11 @@ def _as_output(text: str) -> str:
 
 
 def main(names: Sequence[str]) -> int:
-    """Record the examples of the commands named (default: all), one after another; 1 if one failed."""
-    failed = 0
+    """Record the examples of the commands named (default: all), one by one; 1 if one failed, 2 if there is none."""
+    failed, known = 0, [command.name for command in COMMANDS]
+    if unknown := [name for name in names if name not in known]:
+        print(f"no page on {unknown[0]!r}; there are: {', '.join(known)}", file=sys.stderr)
+        return 2
     for command in COMMANDS:
         for example in command.examples if not names or command.name in names else ():
             try:

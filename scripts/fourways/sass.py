@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fourways import building, linkers, opcodes
+from fourways import building, opcodes
 from fourways.instructions import Instruction, parse
 from fourways.tables import Column, Row, Table
 
@@ -41,7 +41,10 @@ class SassError(RuntimeError):
 
 def _recipe(way: str, arch: str) -> tuple[str, ...]:
     """What decides the machine code, as words: the compiler, the architecture, every option."""
-    name, *own = shlex.split(way) or [""]
+    try:
+        name, *own = shlex.split(way) or [""]
+    except ValueError as error:  # a quotation without its end
+        raise ValueError(f"{way}: {error}") from None
     if name not in RECIPES:
         raise ValueError(f"no way {name!r} that makes machine code; there are: {', '.join(WAYS)}")
     compiler, options = RECIPES[name]
@@ -55,11 +58,9 @@ def _compiled(path: Path, recipe: Sequence[str], entry: str | None) -> list[Inst
     try:
         built = building.build(path, compiler, arch, options=options)
     except building.BuildError as error:
-        raise building.BuildError(linkers.with_advice(str(error))) from None
+        raise building.BuildError(building.with_advice(str(error))) from None
     lines = parse(building.disassemble(built.code))
-    # without extern "C" a name is mangled: its length, then the name
-    wanted = re.compile(rf"{re.escape(entry)}$|.*(?<!\d){len(entry)}{re.escape(entry)}" if entry else "")
-    found = [line for line in lines if wanted.match(line.entry)]
+    found = [line for line in lines if building.is_entry(line.entry, entry)]
     if not found:
         there = ", ".join(dict.fromkeys(line.entry for line in lines)) or "none"
         raise SassError(f"{path.name} has no entry point{f' {entry!r}' if entry else ''}; there are: {there}")

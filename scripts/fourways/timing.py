@@ -45,14 +45,16 @@ HOST_SIZE = 2**22
 def parse_sizes(text: str) -> list[int]:
     """Sizes in elements: `1000`, `2^20`, several with commas, or `2^10:2^28` for every doubling from one to the other.
 
-    Raises ValueError for anything else, and for sizes below 1.
+    Raises ValueError for anything else, and for sizes below 1 or above 2^40.
     """
     sizes: list[int] = []
     for part in text.replace("**", "^").split(","):
-        ends = [re.fullmatch(r"\s*(\d+)(?:\^(\d+))?\s*", end) for end in part.split(":")]
+        ends = [re.fullmatch(r"\s*(\d{1,15})(?:\^(\d{1,2}))?\s*", end) for end in part.split(":")]
         numbers = [int(end[1]) ** int(end[2] or 1) for end in ends if end]
         if len(numbers) < len(ends) or len(ends) > 2 or numbers[0] < 1 or numbers[0] > numbers[-1]:
             raise ValueError(f"{part!r} is no size; wanted 1000, 2^20, or 2^10:2^28 for every doubling between")
+        if numbers[-1] > 2**40:
+            raise ValueError(f"{part!r}: no memory holds more than 2^40 elements")
         size = numbers[0]
         while size <= numbers[-1]:
             sizes.append(size)
@@ -205,9 +207,10 @@ def warnings(rows: Sequence[Row]) -> list[str]:
         if wide:
             worst = max(wide, key=_spread)
             low, high = (seconds(worst["seconds"][key]) for key in ("p10", "p90"))
+            where = f" at {worst['size']:,} elements" if "size" in worst else ""
             found.append(
                 f"{way}: at {len(wide)} of {len(mine)} sizes p90 is over 1.1 times p10, "
-                f"most at {worst.get('size', 0):,} elements ({low}, {high}); is the machine busy?"
+                f"most{where} ({low}, {high}); is the machine busy?"
             )
         clocks = [mhz for row in mine for mhz in row.get("mhz", ())]
         if clocks and max(clocks) > 1.03 * min(clocks):

@@ -36,8 +36,9 @@ def test_the_binding_is_right_at_any_size_and_address(offsets: tuple[int, int, i
         assert cupy.isnan(around).all(), "wrote outside of z"
 
 
-@pytest.mark.parametrize("a", [2.5, np.float32(2.5), np.float64(2.5), cupy.asarray(2.5), -3, True, np.int64(7)])
+@pytest.mark.parametrize("a", [2.5, np.float32(2.5), np.float64(2.5), "on the GPU", -3, True, np.int64(7)])
 def test_the_binding_converts_any_number(a: object) -> None:
+    a = cupy.asarray(2.5) if a == "on the GPU" else a  # here, as collecting tests must not need a GPU
     x, z = cupy.arange(33, dtype=cupy.float32), cupy.full(33, cupy.nan, cupy.float32)
     fourways_aot.saxpy(a, x, x, z)
     assert (z == (float(a) + 1) * x).all()  # type: ignore[arg-type]
