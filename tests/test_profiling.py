@@ -85,6 +85,13 @@ def test_missing_rights_are_one_line_with_the_remedy(ncu: Any, tmp_path: Path) -
     assert not kept.exists()
 
 
+def test_the_refusal_of_a_program_of_ones_own() -> None:
+    """As lesson 07 asks, which runs ncu itself."""
+    assert isinstance(profiling.refused(FORBIDDEN), profiling.NoCountersError)
+    told = profiling.refused("==PROF== Connected\n==ERROR== no such option")
+    assert "==ERROR== no such option" in str(told) and "Connected" not in str(told)
+
+
 def test_nsight_computes_own_words(ncu: Any) -> None:
     ncu("print('==PROF== Connected'); print('==WARNING== No kernels were profiled.')")
     with pytest.raises(profiling.ProfilingError, match="No kernels were profiled") as told:

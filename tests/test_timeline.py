@@ -87,6 +87,20 @@ def test_figure(rows: list[tables.Row], tmp_path: Path) -> None:
     assert drawn.get_figwidth() <= 4.8, "inches: readable on a phone"
 
 
+def test_part_starts_with_its_range(rows: list[tables.Row]) -> None:
+    found = timeline.part(rows, "warm launches")
+    assert (found[0]["name"], found[0]["start_seconds"]) == ("warm launches", 0.0)
+    assert found[-1]["name"] == "doublify" and len(timeline.gpu_work(found)) == 10
+    assert rows[3]["start_seconds"] == 0.9099, "the rows given stay as they are"
+    assert timeline.part(rows, "no such range") == []
+
+
+def test_figure_looks_closer_at_a_range(rows: list[tables.Row]) -> None:
+    drawn = timeline_figure.figure(rows, closer="copy back")
+    assert drawn.axes[1].get_title(loc="left") == "copy back"
+    assert drawn.axes[1].get_xlim()[1] == pytest.approx(30), "ms"
+
+
 def test_figure_without_ranges_shows_the_densest_work(rows: list[tables.Row]) -> None:
     drawn = timeline_figure.figure([row for row in rows if row["kind"] != "NVTX range"] * 2)
     assert drawn.axes[1].get_title(loc="left").startswith("the densest 20 pieces of work")
@@ -139,14 +153,43 @@ def test_records_become_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(json.loads(timeline.trace_json(found))["traceEvents"]) >= len(found)
 
 
+def test_a_program_runs_with_its_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process imports from the program's folder and passes dashes on; what fails is said in its own words."""
+    (tmp_path / "beside.py").write_text("words = []")
+    program = tmp_path / "program.py"
+    program.write_text("import beside, sys\nassert __name__ == '__main__'\nsys.exit(' '.join(sys.argv[1:]))\n")
+    monkeypatch.setattr(timeline, "_require_recorder", lambda need: None)
+    monkeypatch.setattr(timeline, "_recorded", lambda words, what, folder: [words, what, folder])
+    words, what, folder = timeline.record_program(program, "3", "--size", "-DX=1")
+    assert (what, folder) == ("program.py", tmp_path)
+    done = subprocess.run(words, capture_output=True, text=True, env=lesson.process_environment())
+    assert (done.returncode, done.stderr.strip()) == (1, "3 --size -DX=1")
+    program.write_text("import sys\nprint('through')\nsys.exit(0)\n")
+    assert subprocess.run(words, capture_output=True, text=True, env=lesson.process_environment()).returncode == 0
+
+
+def test_what_a_program_did_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: list[tables.Row]) -> None:
+    fake = tmp_path / "fake.py"  # plays _timeline_process
+    fake.write_text(
+        "import json, sys\nassert sys.argv[1] == '--record' and sys.argv[3:] == ['--', 'my.py', '-x'], sys.argv\n"
+        f"open(sys.argv[2], 'w').write({json.dumps(rows)!r})\n"
+    )
+    words = [sys.executable, "-B", str(fake), "--", "my.py", "-x"]
+    assert timeline._recorded(words, "my.py", tmp_path) == rows
+    with pytest.raises(timeline.TimelineError, match="my.py: the recorded process failed:\n(.*\n)*AssertionError"):
+        timeline._recorded([*words, "-y"], "my.py", tmp_path)
+
+
 def test_errors_are_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     found = lesson.find("1")
     for present in (None, "no NVIDIA driver here"):
         monkeypatch.setattr(toolchain, "missing", lambda way, reason=present: reason)
         monkeypatch.setattr(toolchain, "installed", lambda module: None if module == "cupti" else Path())
-        with pytest.raises(timeline.TimelineError) as caught:
-            timeline.record(found, "nvrtc")
-        assert str(caught.value) == f"no timeline: {present or 'the package cupti-python is not installed: make setup'}"
+        for ask in (lambda: timeline.record(found, "nvrtc"), lambda: timeline.record_program(Path("my.py"))):
+            with pytest.raises(timeline.TimelineError) as caught:
+                ask()
+            missing = present or "the package cupti-python is not installed: make setup"
+            assert str(caught.value) == f"no timeline: {missing}"
     with pytest.raises(timeline.TimelineError, match="host way leaves the GPU idle"):
         timeline.record(found, "host")
     with pytest.raises(lesson.LessonError, match="has no cell tagged way-fortran"):

@@ -6,6 +6,9 @@
 
 namespace fourways {
 
+cudaError_t launch_colmeans(const float *x, float *means, long long batch, long long rows, long long columns,
+                            cudaStream_t stream);
+cudaError_t launch_apply_transform(const float *x, float *y, long long n, cudaStream_t stream);
 cudaError_t launch_doublify(const float *x, float *y, long long n, cudaStream_t stream);
 cudaError_t launch_saxpy(float a, const float *x, const float *y, float *z, long long n, cudaStream_t stream);
 cudaError_t launch_reduce(const float *x, float *total, long long n, cudaStream_t stream);

@@ -21,6 +21,39 @@ cuda_version  the CUDA release that compiled it, as "13.0"
 
 // One binding per kernel, called bind_<kernel>. Inline: of a kernel left out of FOURWAYS_KERNELS nothing stays behind.
 
+inline void bind_colmeans(py::module_ &m)
+{
+    m.def(
+        "colmeans",
+        [](py::handle x, py::handle means, py::handle stream) {
+            Call call("colmeans", stream);
+            const auto in = call.array<const float>("x", x);
+            const auto out = call.array<float>("means", means);
+            if (in.shape.size() != 3)
+                throw in.argument.value_error("has shape " + text(in.shape) +
+                                              "; wanted three dimensions, (batch, rows, columns)");
+            const auto wanted = py::make_tuple(in.shape[0], in.shape[2]);
+            if (!out.shape.equal(wanted))
+                throw out.argument.value_error("has shape " + text(out.shape) + "; wanted " + text(wanted) +
+                                               ", a mean for each column of each matrix of x");
+            call.no_overlap(in, out);
+            call.launch([&](cudaStream_t on) {
+                return launch_colmeans(in.data, out.data, in.extent(0), in.extent(1), in.extent(2), on);
+            });
+        },
+        "x"_a, "means"_a, "stream"_a = py::none(),
+        R"(colmeans(x, means, stream=None) -> None
+
+means[b, c] = the mean of x[b, :, c]: of every column of every matrix, on the GPU. Adds in float32.
+Returns as soon as the kernel is queued. The means of matrices without rows are NaN.
+
+x       float32, shape (batch, rows, columns), C-contiguous
+means   float32, shape (batch, columns), C-contiguous, writable, no memory shared with x
+
+stream, the kinds of arrays and the errors raised are those of doublify.
+)");
+}
+
 inline void bind_doublify(py::module_ &m)
 {
     m.def(
@@ -291,6 +324,32 @@ b = a.T, copied into place, on the GPU: b[x, y] = a[y, x]. Returns as soon as th
 
 a       float32, shape (h, w), C-contiguous
 b       float32, shape (w, h), C-contiguous, writable, no memory shared with a
+
+stream, the kinds of arrays and the errors raised are those of doublify.
+)");
+}
+
+inline void bind_apply_transform(py::module_ &m)
+{
+    m.def(
+        "apply_transform",
+        [](py::handle x, py::handle y, py::handle stream) {
+            Call call("apply_transform", stream);
+            const auto in = call.array<const float>("x", x);
+            const auto out = call.array<float>("y", y);
+            call.same_shape(in, out);
+            call.no_overlap(in, out);
+            call.launch([&](cudaStream_t on) { return launch_apply_transform(in.data, out.data, in.size, on); });
+        },
+        "x"_a, "y"_a, "stream"_a = py::none(),
+        R"(apply_transform(x, y, stream=None) -> None
+
+y = f(f(... f(x))), element by element, with 64 calls of f(x) = 0.99f * x + 0.5f: the library's kernel with the
+function that stands in for a user's. Returns as soon as the kernel is queued.
+A build with -DCMAKE_CUDA_FLAGS=-DCALLS=8 makes 8 calls instead.
+
+x       float32, any shape, C-contiguous
+y       float32, the shape of x, C-contiguous, writable, no memory shared with x
 
 stream, the kinds of arrays and the errors raised are those of doublify.
 )");

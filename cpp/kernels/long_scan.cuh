@@ -20,38 +20,42 @@
 
 constexpr long long tile_size = 4LL * QUADS * THREADS;
 
-// Where a thread's quad k of a tile starts. A warp has 32 x QUADS quads in a row; its lanes take 32 at a time.
+// Which quad of the array is a thread's quad k of a tile. A warp has 32 x QUADS in a row; its lanes take 32 at a time.
 __device__ inline long long place(long long tile, int k)
 {
-    return tile * tile_size + 4 * (32 * (QUADS * (threadIdx.x / 32) + k) + threadIdx.x % 32);
+    return tile * (tile_size / 4) + 32 * (QUADS * (threadIdx.x / 32) + k) + threadIdx.x % 32;
+}
+
+// May tile be moved in quads? It must lie in the array as a whole, and the array start on a multiple of 16 bytes.
+__device__ inline bool in_quads(const float *array, long long tile, long long n)
+{
+    return (size_t)array % sizeof(float4) == 0 && (tile + 1) * tile_size <= n;
 }
 
 __device__ inline void load_tile(float4 (&quads)[QUADS], const float *x, long long tile, long long n)
 {
-    if ((size_t)x % sizeof(float4) == 0 && (tile + 1) * tile_size <= n) {
-        for (int k = 0; k < QUADS; ++k)
-            quads[k] = *(const float4 *)(x + place(tile, k));
-        return;
-    }
+    const bool whole = in_quads(x, tile, n);
     for (int k = 0; k < QUADS; ++k) {
-        const long long i = place(tile, k);
-        quads[k] = make_float4(i < n ? x[i] : 0, i + 1 < n ? x[i + 1] : 0, i + 2 < n ? x[i + 2] : 0,
-                               i + 3 < n ? x[i + 3] : 0);
+        const long long i = 4 * place(tile, k);
+        if (whole)
+            quads[k] = ((const float4 *)x)[place(tile, k)];
+        else
+            quads[k] = make_float4(i < n ? x[i] : 0, i + 1 < n ? x[i + 1] : 0, i + 2 < n ? x[i + 2] : 0,
+                                   i + 3 < n ? x[i + 3] : 0);
     }
 }
 
 __device__ inline void store_tile(const float4 (&quads)[QUADS], float *y, long long tile, long long n)
 {
-    if ((size_t)y % sizeof(float4) == 0 && (tile + 1) * tile_size <= n) {
-        for (int k = 0; k < QUADS; ++k)
-            __stwb((float4 *)(y + place(tile, k)), quads[k]); // = would be taken apart, to share code with what follows
-        return;
-    }
+    const bool whole = in_quads(y, tile, n);
     for (int k = 0; k < QUADS; ++k) {
         const float values[] = {quads[k].x, quads[k].y, quads[k].z, quads[k].w};
-        for (int j = 0; j < 4; ++j)
-            if (place(tile, k) + j < n)
-                y[place(tile, k) + j] = values[j];
+        if (whole)
+            ((float4 *)y)[place(tile, k)] = quads[k];
+        else
+            for (int j = 0; j < 4; ++j)
+                if (4 * place(tile, k) + j < n)
+                    y[4 * place(tile, k) + j] = values[j];
     }
 }
 

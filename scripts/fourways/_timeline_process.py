@@ -1,7 +1,8 @@
 """A lesson in this fresh process, each stage an NVTX range: `python -m fourways._timeline_process 01 --way nvrtc`.
 
-So run, it serves any profiler that knows NVTX, such as Nsight Systems. With `--record FILE` CUPTI records what the
-process and the GPU do, and the rows of `fourways.timeline` are written there.
+Or a Python program with its arguments: `python -m fourways._timeline_process my.py 3`. So run, they serve any profiler
+that knows NVTX, such as Nsight Systems. With `--record FILE` CUPTI records what the process and the GPU do, and the
+rows of `fourways.timeline` are written there.
 """
 
 import argparse
@@ -9,6 +10,7 @@ import functools
 import json
 import os
 import re
+import runpy
 import sys
 from pathlib import Path
 from typing import Any
@@ -170,19 +172,33 @@ def all_cells(found: lesson.Lesson) -> None:
             shell.run_cell(cell.source, store_history=True).raise_error()
 
 
+def program(path: Path, arguments: list[str]) -> None:
+    """A Python program as `python path arguments` runs it. Raises what it raises; its SystemExit only if it failed."""
+    sys.argv = [str(path), *arguments]
+    sys.path.insert(0, str(path.parent.resolve()))
+    try:
+        runpy.run_path(str(path), run_name="__main__")
+    except SystemExit as end:
+        if end.code:
+            raise
+
+
 def main() -> None:
     """Run the stages; what fails is one message on standard error, without a traceback."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("lesson")
+    parser.add_argument("lesson", help="a lesson's number, or a Python program (.py)")
     parser.add_argument("--way", help="only this way, in stages; else every cell of the lesson")
     parser.add_argument("--size", type=int, default=2**26, help="elements of a way's arrays")
     parser.add_argument("--launches", type=int, default=10, help="warm launches of a way")
     parser.add_argument("--record", type=Path, help="the JSON file to write")
+    parser.add_argument("arguments", nargs="*", help="the program's; put -- before it if some start with a dash")
     asked = parser.parse_args()
     try:
-        found = lesson.find(asked.lesson)
+        found = None if asked.lesson.endswith(".py") else lesson.find(asked.lesson)
         recorder = Recorder() if asked.record else None
-        if asked.way:
+        if found is None:
+            program(Path(asked.lesson), asked.arguments)
+        elif asked.way:
             way_stages(found, asked.way, asked.size, asked.launches)
         else:
             all_cells(found)

@@ -78,6 +78,12 @@ def read(path: Path) -> Report:
     return report
 
 
+def options() -> list[str]:
+    """What to ask Nsight Compute for on its command line, so that `read` finds its ten figures and the source lines."""
+    sections = [word for section in SECTIONS for word in ("--section", section)]
+    return [*sections, "--metrics", ",".join(METRICS)]
+
+
 def ratio(above: float | None, below: float | None) -> float | None:
     """The quotient, or None where one of the two is unknown or there is nothing to divide by."""
     return above / below if above is not None and below else None

@@ -58,18 +58,7 @@ def profile(
     LessonError for another target, ReportError where reports cannot be read.
     """
     lesson.kernel_file(target)
-    if reason := toolchain.missing("gpu") or toolchain.missing(way):
-        raise ProfilingError(f"nothing to profile: {reason}")
-    try:
-        counters.require_package()
-    except counters.ReportError as error:
-        raise NoCountersError(str(error)) from None
-    ncu = find("ncu")
-    if ncu is None:
-        raise NoCountersError(
-            "Nsight Compute (ncu) is not on this machine: it comes with the full CUDA toolkit, and alone from "
-            "developer.nvidia.com/nsight-compute"
-        )
+    ncu = require_ncu(way)
     with TemporaryDirectory(prefix="fourways-") as folder:
         scratch = Path(folder)
         caches = {name: str(scratch / name) for name in ("CUPY_CACHE_DIR", "PYCUDA_CACHE_DIR")}
@@ -88,7 +77,7 @@ def profile(
         )
         report = scratch / "report.ncu-rep"
         if not report.is_file() or (scratch / PROBLEM).is_file():
-            raise refused(done.stdout, scratch / PROBLEM, target)
+            raise refused(done.stdout, target, scratch / PROBLEM)
         found = counters.read(report)
         if keep:
             files.write_bytes(keep, report.read_bytes())
@@ -104,15 +93,32 @@ def binding_with_lines(target: str) -> Path:
     return folder
 
 
+def require_ncu(way: str = "nvrtc") -> Path:
+    """The program `ncu`, where a way can be profiled with it and the report be read.
+
+    Raises NoCountersError where ncu or the package that reads is missing, ProfilingError where the way cannot run.
+    """
+    if reason := toolchain.missing("gpu") or toolchain.missing(way):
+        raise ProfilingError(f"nothing to profile: {reason}")
+    try:
+        counters.require_package()
+    except counters.ReportError as error:
+        raise NoCountersError(str(error)) from None
+    if ncu := find("ncu"):
+        return ncu
+    raise NoCountersError(
+        "Nsight Compute (ncu) is not on this machine: it comes with the full CUDA toolkit, and alone from "
+        "developer.nvidia.com/nsight-compute"
+    )
+
+
 def ncu_options(ncu: Path, folder: Path, entry: str | None, clocks: str, full: bool) -> list[str]:
     """Nsight Compute's own part of the command line, up to the program that it runs."""
-    chosen = [word for section in counters.SECTIONS for word in ("--section", section)]
-    chosen += ["--metrics", ",".join(counters.METRICS)]
     return [
         *(str(ncu), "--force-overwrite", "--export", str(folder / "report")),
         *("--profile-from-start", "off", "--clock-control", clocks),
         *("--target-processes", "application-only"),  # not the compilers that it starts
-        *(["--set", "full"] if full else chosen),
+        *(["--set", "full"] if full else counters.options()),
         *("--import-source", "1", "--source-folders", f"{folder},{kernels.root() / 'cpp'}"),
         *(["--kernel-name", entry] if entry else []),
     ]
@@ -124,9 +130,9 @@ def command(target: str, way: str, size: int = GPU_SIZE, entry: str | None = Non
     return words + ([f"--entry={entry}"] if entry else [])
 
 
-def refused(output: str, problem: Path, target: str) -> ProfilingError:
-    """Why there is no report: the way's own failure, missing rights, or what Nsight Compute says."""
-    if problem.is_file():
+def refused(output: str, target: str = "", problem: Path | None = None) -> ProfilingError:
+    """Why there is no report: the way's own failure (as `problem` holds it), missing rights, or what ncu printed."""
+    if problem and problem.is_file():
         advice = "Nothing was profiled, because the way itself failed; "
         return ProfilingError(f"{problem.read_text(encoding='utf-8')}\n{advice}`fourways check {target}` shows more.")
     if "ERR_NVGPUCTRPERM" in output:

@@ -41,25 +41,37 @@ def record(found: lesson.Lesson, way: str | None, size: int = GPU_SIZE, launches
     Raises TimelineError where that is not possible here or the process fails, LessonError for a way it lacks.
     """
     _require(found, way)
-    with TemporaryDirectory(prefix="fourways-") as folder:
-        file = Path(folder, "rows.json")
+    words = command(found, way, size, launches)
+    return _recorded(words, f"{found.slug}, {way or 'all cells'}", found.path.parent)
+
+
+def record_program(path: Path, *arguments: str) -> list[Row]:
+    """Run a Python program, as `python path arguments` would, in a fresh process, and return what it did.
+
+    Rows are those of `record`; NVTX ranges are the program's own (`cupyx.profiler.time_range`). It must wait for the
+    GPU before it ends. Raises TimelineError where recording is not possible here or the program fails.
+    """
+    _require_recorder("gpu")
+    words = [sys.executable, "-m", "fourways._timeline_process", "--", str(path), *arguments]
+    return _recorded(words, path.name, path.parent)
+
+
+def _recorded(words: list[str], what: str, folder: Path) -> list[Row]:
+    """What a command line of `_timeline_process` does in a folder."""
+    with TemporaryDirectory(prefix="fourways-") as scratch:
+        file = Path(scratch, "rows.json")
+        record_to = [*words[:3], "--record", str(file), *words[3:]]  # before a program's own arguments
+        environment = lesson.process_environment()
         try:
-            done = subprocess.run(
-                [*command(found, way, size, launches), "--record", str(file)],
-                capture_output=True,
-                text=True,
-                timeout=600,
-                env=lesson.process_environment(),
-                cwd=found.path.parent,
-            )
+            done = subprocess.run(record_to, capture_output=True, text=True, timeout=600, env=environment, cwd=folder)
         except subprocess.TimeoutExpired:
-            raise TimelineError(f"{found.slug}: no timeline within ten minutes; ask for fewer elements") from None
+            raise TimelineError(f"{what}: no timeline within ten minutes; ask for fewer elements") from None
         if done.returncode:
-            words = done.stderr.strip() or f"exit code {done.returncode}"
-            raise TimelineError(f"{found.slug}, {way or 'all cells'}: the recorded process failed:\n{words}")
+            told = done.stderr.strip() or f"exit code {done.returncode}"
+            raise TimelineError(f"{what}: the recorded process failed:\n{told}")
         rows = json.loads(file.read_text(encoding="utf-8"))
     if not gpu_work(rows):
-        raise TimelineError(f"{found.slug}, {way or 'all cells'}: CUPTI recorded no work on the GPU")
+        raise TimelineError(f"{what}: CUPTI recorded no work on the GPU")
     return rows
 
 
@@ -68,7 +80,11 @@ def _require(found: lesson.Lesson, way: str | None) -> None:
         raise lesson.LessonError(f"{found.slug} has no cell tagged way-{way}")
     if way == "host":
         raise TimelineError("the host way leaves the GPU idle: choose another way for a timeline")
-    if reason := toolchain.missing(way or "gpu"):
+    _require_recorder(way or "gpu")
+
+
+def _require_recorder(need: str) -> None:
+    if reason := toolchain.missing(need):
         raise TimelineError(f"no timeline: {reason}")
     if not toolchain.installed("cupti"):
         raise TimelineError(f"no timeline: the package cupti-python is not installed: {toolchain.SETUP}")
@@ -194,6 +210,13 @@ def span(row: Row) -> Span:
 def named_range(rows: Sequence[Row], name: str) -> Span | None:
     """When the first NVTX range of this name starts and ends, or None where there is none."""
     return next((span(row) for row in rows if (row["kind"], row["name"]) == ("NVTX range", name)), None)
+
+
+def part(rows: Sequence[Row], name: str) -> list[Row]:
+    """What starts within the first NVTX range of this name, on a time line that starts with it; empty without one."""
+    window = named_range(rows, name)
+    start = window[0] if window else 0.0
+    return [row | {"start_seconds": row["start_seconds"] - start} for row in within(rows, window)]
 
 
 def within(rows: Sequence[Row], window: Span | None) -> list[Row]:

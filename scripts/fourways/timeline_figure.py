@@ -19,8 +19,8 @@ _MANY = 400  # bars in a lane
 _HAIRLINE = 0.3  # points: what is too short for its panel can still be seen
 
 
-def figure(rows: Sequence[Row], title: str = "") -> Any:
-    """The timeline as a matplotlib figure: the whole run, and below it the warm launches (else the densest work).
+def figure(rows: Sequence[Row], title: str = "", closer: str = timeline.WARM) -> Any:
+    """The timeline as a matplotlib figure: the whole run, and below it the NVTX range `closer` (else the densest work).
 
     Lanes are NVTX ranges, the host's CUDA API calls and waits, kernels, and copies. Launches that follow each other
     have turns of two shades. Raises ValueError where the rows hold no work on the GPU.
@@ -37,7 +37,7 @@ def figure(rows: Sequence[Row], title: str = "") -> Any:
     stages = _outermost([row for row in rows if row["kind"] == "NVTX range"])
     palette = dict(zip([row["name"] for row in stages], itertools.cycle(figures.STAGE_COLOURS)))
     span = (0.0, max(timeline.span(row)[1] for row in rows))
-    name, close = _closer_look(work, timeline.named_range(rows, timeline.WARM))
+    name, close = _closer_look(work, timeline.named_range(rows, closer), closer)
     gaps = timeline.gaps(timeline.within(work, close))
     note = f", {len(gaps)} gaps of {seconds(summary(gaps)['median'])} (median)" if gaps else ""
     for axes, window, heading in ((whole, span, "the whole run"), (detail, close, name + note)):
@@ -99,10 +99,10 @@ def _outermost(ranges: Sequence[Row]) -> list[Row]:
     return found
 
 
-def _closer_look(work: Sequence[Row], warm: timeline.Span | None) -> tuple[str, timeline.Span]:
-    """What the detail shows, and its span: the warm launches, else the twenty pieces of work closest together."""
-    if warm:
-        return timeline.WARM, warm
+def _closer_look(work: Sequence[Row], window: timeline.Span | None, name: str) -> tuple[str, timeline.Span]:
+    """What the detail shows, and its span: the range of that name, else the twenty pieces of work closest together."""
+    if window:
+        return name, window
     count = min(20, len(work))
     spans = [(work[i]["start_seconds"], timeline.span(work[i + count - 1])[1]) for i in range(len(work) - count + 1)]
     return f"the densest {count} pieces of work", min(spans, key=lambda span: span[1] - span[0])

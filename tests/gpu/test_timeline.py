@@ -1,6 +1,7 @@
 """A recorded timeline on a GPU: kernels by name, copies, NVTX ranges; as long as the timer says."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -51,3 +52,18 @@ def test_a_whole_lesson_has_a_range_for_each_cell() -> None:
     code_cells = [cell for cell in lesson.find("0").notebook.cells if cell.cell_type == "code"]
     assert 0 < len(named) <= len(code_cells)
     assert timeline.table(rows).rows and timeline_figure.figure(rows).axes
+
+
+def test_a_program_of_ones_own(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import sys\nimport cupy\nfrom cupyx.profiler import time_range\n"
+        "kernel = cupy.RawKernel('extern \"C\" __global__ void mine(float *x) { x[threadIdx.x] += 1; }', 'mine')\n"
+        "x = cupy.zeros(32, cupy.float32)\n"
+        "count = int(sys.argv[1])\n"
+        "with time_range('work', sync=True):\n    for _ in range(count):\n        kernel((1,), (32,), (x,))\n"
+    )
+    work = timeline.part(timeline.record_program(program, "5"), "work")
+    assert [row["name"] for row in timeline.gpu_work(work)] == ["mine"] * 5
+    with pytest.raises(timeline.TimelineError, match=r"program.py: the recorded process failed:\nIndexError"):
+        timeline.record_program(program)
