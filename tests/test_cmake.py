@@ -184,7 +184,9 @@ def test_every_launcher_is_bound_and_takes_the_one_text_of_its_kernel(root: Path
     for launcher in (root / "cpp" / "aot").glob("*.cu"):
         assert (root / "cpp" / "kernels" / f"{launcher.stem}.cuh").is_file()
         assert f'#include "{launcher.stem}.cuh"' in launcher.read_text(encoding="utf-8")
-        assert f"inline void bind_{launcher.stem}(py::module_ &m)" in module
+        binding = launcher.with_suffix(".hpp")
+        assert f"inline void bind_{launcher.stem}(py::module_ &m)" in binding.read_text(encoding="utf-8")
+        assert f'#include "{binding.name}"' in module
 
 
 # --- misuse, answered with the right command --------------------------------------------------------------------------

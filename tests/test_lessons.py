@@ -110,7 +110,7 @@ def test_recorded_outputs_fit_the_sources(found: lesson.Lesson) -> None:
         ("kernel", "cpp/kernels/doublify.cuh", "#define FACTOR 2", "#define FACTOR 3"),
         ("binding", "cpp/aot/doublify.cu", "256", "128"),
         ("binding", "cpp/aot/device_array.hpp", "is read-only", "cannot be written"),
-        ("binding", "cpp/aot/module.cpp", "call.no_overlap(in, out);", ""),
+        ("binding", "cpp/aot/doublify.hpp", "call.no_overlap(in, out);", ""),
     ],
 )
 def test_fingerprint_sees_every_change(

@@ -83,7 +83,6 @@ inline Described from_tensor(const dlpack::Tensor &tensor)
 // The producer makes the data ready for the stream `on`. Its capsule stays the owner and goes with `keep`.
 inline Described from_dlpack(py::handle array, cudaStream_t on)
 {
-    using namespace py::literals;
     const auto stream = py::int_(reinterpret_cast<size_t>(canonical(on)));
     py::object capsule;
     try {

@@ -1,4 +1,4 @@
-// The launchers: what module.cpp calls and the .cu file of the same name defines.
+// The launchers: what NAME.hpp calls and NAME.cu defines.
 // Each queues its kernel on a stream, for any size (0 too), and returns CUDA's verdict on the launch.
 #pragma once
 

@@ -8,6 +8,7 @@
 namespace fourways {
 
 namespace py = pybind11;
+using namespace py::literals; // "x"_a: an argument called x
 
 // object.name, or a null object where there is no such attribute. Other errors of the attribute's code pass through.
 inline py::object attribute(py::handle object, const char *name)

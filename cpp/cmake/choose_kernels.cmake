@@ -1,5 +1,5 @@
 # Which kernels go in. Sets FOURWAYS_SOURCES and FOURWAYS_BINDINGS.
-# A kernel is aot/<name>.cu with its launcher, and bind_<name> in aot/module.cpp.
+# A kernel is aot/<name>.cu with its launcher, and aot/<name>.hpp with bind_<name>.
 
 set(FOURWAYS_KERNELS "all" CACHE STRING "The kernels to build: all, or names as in -DFOURWAYS_KERNELS='doublify;saxpy'")
 

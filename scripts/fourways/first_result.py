@@ -98,7 +98,7 @@ def build_binding(kernel: str, folder: Path, cpp: Path | None = None, options: S
     return time.perf_counter() - start
 
 
-def first_results(found: lesson.Lesson, ways: Sequence[str], cold: int = 3, warm: int = 5) -> list[Row]:
+def first_results(found: lesson.Lesson, ways: Sequence[str], cold: int = 3, warm: int = 3) -> list[Row]:
     """Two rows for each way: `cold` (empty caches, nothing built) and `warm` (caches filled by a run before).
 
     Each has `stages`, the seconds of each stage in the median run, and `seconds`, median, p10 and p90 of the whole;

@@ -188,17 +188,12 @@ def fingerprint(path: Path) -> dict[str, str]:
     cells = [(tags(cell), cell.source) for cell in lesson.notebook.cells if cell.cell_type == "code"]
     names = [str(lesson.meta["kernel"]), *lesson.meta.get("also", ())]
     aot = kernels.root() / "cpp" / "aot"
-    sources = [aot / f"{name}.cu" for name in names if (aot / f"{name}.cu").is_file()]
-    headers = sorted(_included([*sources, aot / "module.cpp"]) - {aot / "launch.hpp"})  # which lists all kernels
-    binding = [file.read_bytes() for file in sources + headers]
-    module = (aot / "module.cpp").read_text()
-    for name in names:
-        function = re.search(rf"^inline void bind_{name}\(.*?^}}", module, re.DOTALL | re.MULTILINE)
-        binding += [function[0].encode()] if function else []
+    sources = [file for name in names for file in (aot / f"{name}.cu", aot / f"{name}.hpp") if file.is_file()]
+    headers = sorted(_included(sources) - {aot / "launch.hpp"})  # which lists all kernels
     return {
         "cells": _sha256(repr(cells).encode()),
         "kernel": _sha256(b"".join(kernels.path(name).read_bytes() for name in names)),
-        "binding": _sha256(b"".join(binding)),
+        "binding": _sha256(b"".join(file.read_bytes() for file in sources + headers)),
     }
 
 
