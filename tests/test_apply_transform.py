@@ -134,6 +134,15 @@ def test_lto_ir_for_a_newer_architecture_is_refused() -> None:
         linked(library, compiled(PLUGIN, "ltoir"), lto=True)
 
 
+def test_lto_ir_of_a_newer_version_is_refused() -> None:
+    """Lesson 08 raises this byte of the header to stand for a newer compiler."""
+    newer = bytearray(compiled(PLUGIN, "ltoir").code)
+    newer[6] += 1
+    library = compiled(kernels.source("apply_transform"), "ltoir")
+    with pytest.raises(nvjitlink.nvJitLinkError, match="may need newer version of nvJitLink"):
+        linked(library, ObjectCode.from_ltoir(bytes(newer)), lto=True)
+
+
 def test_other_types_pass_the_linker_and_not_the_compiler_that_sees_the_declaration() -> None:
     """What lesson 08 says of extern "C", of the tools that are installed."""
     wrong = PLUGIN.replace("float", "double")

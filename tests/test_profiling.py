@@ -100,6 +100,36 @@ def test_nsight_computes_own_words(ncu: Any) -> None:
     assert "Connected" not in str(told.value)
 
 
+def test_a_report_to_give_away_names_no_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stored report, as if it had just been made here."""
+    report = STORED.read_bytes()
+    folders = (b"/opt/torch/.venv", b"/four-ways/cpp")
+    machine = (b"*\x02vm0", b"192.0.2.2", *folders)
+    assert all(part in report for part in machine), "what this test looks for"
+    monkeypatch.setattr(profiling.socket, "gethostname", lambda: "vm")
+    monkeypatch.setattr(kernels, "root", lambda: Path("/four-ways/cpp"))
+    monkeypatch.setattr(sys, "prefix", "/opt/torch/.venv")
+    given = tmp_path / "given.ncu-rep"
+    given.write_bytes(profiling.anonymous(report))
+    assert not [part for part in machine if part in given.read_bytes()]
+    assert b"fe80::" in report and b"fe80::" not in given.read_bytes()
+    assert b"/venv___________/bin/python3 -m fourways" in given.read_bytes()
+    assert counters.read(given) == counters.read(STORED), "it says what it said"
+
+
+def test_names_of_any_length_are_replaced_and_others_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "root", lambda: Path("/a/b"))
+    monkeypatch.setattr(Path, "home", lambda: Path("/home/somebody"))
+    monkeypatch.setattr(sys, "prefix", "/a/b/.venv")
+    monkeypatch.setattr(profiling.socket, "gethostname", lambda: "a-long-name")
+    host = b"x86_64*\x0ba-long-name0\x02:\x0d\n\x09192.0.2.2\x10\x02"
+    said = b"127.0.0.1 /a/b/cpp /a/b/.venv/bin/python /a/beta /home/somebody/x /usr/bin/python3 a-long-name 2025.3.1.0"
+    cleaned = profiling.anonymous(host + said)
+    assert cleaned[: len(host)] == b"x86_64*\x0bhost_______0\x02:\x0d\n\x09address__\x10\x02"
+    there = b"127.0.0.1 /fou/cpp /fou/.venv/bin/python /a/beta /home_________/x /usr/bin/python3 a-long-name 2025.3.1.0"
+    assert cleaned[len(host) :] == there
+
+
 RUNS_PROGRAM = "sys.exit(subprocess.run(words[words.index(sys.executable):]).returncode)"
 
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -205,3 +206,31 @@ def test_bad_arguments(arguments: list[str], message: str) -> None:
     result = command(*arguments)
     assert result.exit_code == 2
     assert message in result.output
+
+
+GIVEN = kernels.root() / "book" / "figures" / "colmeans.ncu-rep"
+RECORDED = kernels.root() / "book" / "recorded" / "07_profiling.ipynb"
+
+
+@pytest.mark.skipif(not RECORDED.is_file(), reason="lesson 07 is not recorded yet")
+def test_the_report_to_download_is_that_of_the_recorded_run() -> None:
+    """Lesson 07 shows figures and lines of its launches; the book offers the report that they came from."""
+    recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
+    outputs = [output for cell in recorded["cells"] for output in cell.get("outputs", [])]
+    bundles = [output["data"][tables.MIME] for output in outputs if tables.MIME in output.get("data", {})]
+    shown = [row for bundle in bundles for row in bundle["rows"] if row.get("kernel") == "colmeans"]
+    report = counters.read(GIVEN)
+    assert {row["launch"] for row in shown} == {1, 2}
+    assert all(row in report.figures or row in report.lines for row in shown)
+
+
+def test_the_report_to_download_is_small_and_names_no_machine() -> None:
+    """As `profiling.anonymous` leaves it."""
+    content = GIVEN.read_bytes()
+    assert len(content) < 1_000_000
+    ours = re.findall(rb"/[\w./-]*(?:colmeans\.cuh|analyse\.py|colmeans\.ncu-rep)", content)
+    assert ours and all(path.startswith(b"/four-ways"[: path.find(b"/", 1)]) for path in ours)
+    assert not re.search(rb"/(?:home|root|Users)/\w", content)
+    hosts = re.findall(rb"(?:x86_64|aarch64)\*[\x01-\x7f]([\w.-]+)0[\x02:]", content)
+    assert hosts and all(host.startswith(b"host"[: len(host)]) for host in hosts)
+    assert set(re.findall(rb"(?<=[\n\x12][\x07-\x0f])\d+\.\d+\.\d+\.\d+(?=[\x10\x1a])", content)) == {b"127.0.0.1"}

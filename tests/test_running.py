@@ -106,6 +106,18 @@ def test_record_stamps_and_hides_the_machine(clone: Path, monkeypatch: pytest.Mo
     assert "./lessons ~/x /tmp/…/kernel.cu" in recorded.read_text()
 
 
+def test_a_report_is_recorded_for_download(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = LESSON.replace("[way-pycuda]", "[measure]").replace('raise RuntimeError("PyCUDA\'s cell ran")', "1 + 1")
+    (clone / "lessons" / "05_test.md").write_text(text)
+    monkeypatch.setattr(toolchain, "missing", missing())
+    monkeypatch.setattr(environment, "stamp", lambda: {"device": "Test GPU 1"})
+    report = clone / "build" / "05_test" / "mine.ncu-rep"
+    files.write_bytes(report, b"\x00" + f"{clone}/x".encode())
+    given = running.record(running.run(lesson.find("5")))[-1]
+    assert given == clone / "book" / "figures" / "mine.ncu-rep"
+    assert str(clone).encode() not in given.read_bytes() and len(given.read_bytes()) == len(report.read_bytes())
+
+
 def test_other_folders_of_the_same_name_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "root", lambda: Path("/srv/clone"))
     assert running.anonymous("/srv/clone-old/x /srv/clone/x") == "/srv/clone-old/x ./x"

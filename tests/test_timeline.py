@@ -149,8 +149,47 @@ def test_records_become_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (by_name["f"]["clock"], by_name["outer"]["clock"]) == ("device", "host")
     assert (by_name["cudaMemcpyAsync"]["thread"], by_name["cuLaunchKernel"]["thread"]) == (1, 0)
     assert by_name["device to host"]["bytes"] == 4000
+    assert by_name["f"]["symbol"] == "f"
     assert json.loads(json.dumps(found)) == found
     assert len(json.loads(timeline.trace_json(found))["traceEvents"]) >= len(found)
+
+
+CUB = (
+    "_ZN3cub43CUB_300102_SM_750_800_860_890_900_1000_12006detail6reduce28DeviceReduceSingleTileKernelINS2_10policy_hub"
+    "Ifj16nan_handling_maxIfEE10Policy1000EPfS9_jS6_ffN4cuda3std3__48identityEEEvT0_T1_T2_T3_T4_T6_"
+)  # of `cupy.max`, as CUPTI names it
+
+
+@pytest.mark.parametrize(
+    ("symbol", "name"),
+    [
+        ("doublify", "doublify"),
+        (CUB, "cub::DeviceReduceSingleTileKernel"),
+        ("_Z5saxpyIfEvT_PKS0_PS0_i", "saxpy<float>"),
+        ("_Z5scaleIfLi4EEvPT_", "scale<float, 4>"),
+        ("_ZN12_GLOBAL__N_14mineEPf", "mine"),
+        ("_ZN4mine5outer5innerIN4mine5thingEEEvT_", "mine::inner"),
+        ("_Zno such thing", "_Zno such thing"),
+        ("", ""),
+    ],
+)
+def test_kernels_have_readable_names(symbol: str, name: str) -> None:
+    assert process.readable(symbol) == name
+
+
+def test_a_symbol_stays_one_without_the_cpp_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise OSError(name)
+
+    monkeypatch.setattr(process.ctypes, "CDLL", missing)
+    assert process._demangled(CUB) == CUB
+
+
+def test_long_names_fit_the_figure(rows: list[tables.Row]) -> None:
+    named = [one | {"name": process.readable(CUB)} if one["kind"] == "kernel" else one for one in rows]
+    notes = [note.get_text() for note in timeline_figure.figure(named).axes[1].texts]
+    assert "10 DeviceReduceSingleTileKernel" in notes
+    assert timeline_figure._short("a" * 40) == "a" * 27 + "…"
 
 
 def test_a_program_runs_with_its_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

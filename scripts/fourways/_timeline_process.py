@@ -6,6 +6,7 @@ rows of `fourways.timeline` are written there.
 """
 
 import argparse
+import ctypes
 import functools
 import json
 import os
@@ -80,7 +81,8 @@ def describe(activity: Any, cupti: Any) -> Row:
     if kind == "kernel":
         grid = [activity.grid_x, activity.grid_y, activity.grid_z]
         block = [activity.block_x, activity.block_y, activity.block_z]
-        return row | {"name": activity.name, "grid": grid, "block": block, "registers": activity.registers_per_thread}
+        named = {"name": readable(activity.name), "symbol": activity.name}
+        return row | named | {"grid": grid, "block": block, "registers": activity.registers_per_thread}
     if kind == "API call":
         return row | {"name": _call(cupti, cupti_kind, activity.cbid), "thread": activity.thread_id}
     if kind == "copy":
@@ -89,6 +91,39 @@ def describe(activity: Any, cupti: Any) -> Row:
     if kind == "synchronization":
         return row | {"name": cupti.ActivitySynchronizationType(activity.type).name.lower().replace("_", " ")}
     return row | {"name": f"graph {activity.graph_id}" if kind == "graph" else "memset"}
+
+
+@functools.cache
+def readable(symbol: str) -> str:
+    """`cub::DeviceReduceKernel`, `saxpy<float>`, `doublify`: a kernel's name as one would say it.
+
+    Long template arguments, parameters and inner namespaces are left out.
+    """
+    if (text := _demangled(symbol)) == symbol:
+        return symbol
+    text = text.replace("(anonymous namespace)::", "")
+    if short := re.fullmatch(r"(?:\S+ )?(\w+<[\w, ]{1,24}>)\(.*", text):
+        return short[1]
+    while (less := re.sub(r"<[^<>]*>", "", text)) != text:
+        text = less
+    parts = text.partition("(")[0].split(" ")[-1].split("::")
+    return "::".join([parts[0], *parts[1:][-1:]])
+
+
+def _demangled(symbol: str) -> str:
+    """What the C++ library says that a symbol means; the symbol itself where it says nothing."""
+    try:
+        library = ctypes.CDLL("libstdc++.so.6")  # CuPy needs it, too
+    except OSError:
+        return symbol
+    demangle = library["__cxa_demangle"]
+    demangle.restype = ctypes.c_void_p
+    found = demangle(symbol.encode(), None, None, None) if symbol.startswith("_Z") else None
+    if not found:
+        return symbol
+    text = ctypes.string_at(found).decode()
+    ctypes.CDLL(None).free(ctypes.c_void_p(found))
+    return text
 
 
 @functools.cache

@@ -9,7 +9,9 @@ PyCUDA compiled and deletes, and `--import-source`, which copies the text into t
 """
 
 import hashlib
+import re
 import shlex
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -144,6 +146,28 @@ def refused(output: str, target: str = "", problem: Path | None = None) -> Profi
     told = [line.strip() for line in output.splitlines() if line.startswith(("==ERROR==", "==WARNING== No kernels"))]
     words = "\n".join(told or output.strip().splitlines()[-5:])
     return ProfilingError(f"Nsight Compute made no report:\n{words}\nDoes the call launch a kernel of that name?")
+
+
+def anonymous(report: bytes) -> bytes:
+    """A report's bytes without this machine's folders, host name and addresses, so that it can be given away.
+
+    Nsight Compute has no option for that: it notes its command line, the host and the host's addresses. What takes
+    their place is as long as they are, so that nothing else in the file moves. Programs of the system keep their paths.
+    """
+    outside = [(Path(sys.prefix), "/venv")] if sys.prefix != sys.base_prefix else []
+    for place, instead in ((kernels.root(), "/four-ways"), *outside, (Path.home(), "/home")):
+        if len(place.parts) > 1:  # not the home folder / of some containers
+            name = str(place).encode()
+            report = re.sub(re.escape(name) + rb"(?![\w-])", _as_long(instead, name), report)
+    host = socket.gethostname().encode()
+    field, following = b"*" + bytes([len(host)]), b"0"  # tags of the file format, which is that of Protocol Buffers
+    report = report.replace(field + host + following, field + _as_long("host", host) + following)
+    address = rb"(?<=:[\x00-\x7f]\n[\x00-\x7f])[\da-f]*[:.][\da-f:.]+(?:%[\w.-]+)?(?=\x10)"
+    return re.sub(address, lambda found: _as_long("address", found[0]), report)
+
+
+def _as_long(instead: str, name: bytes) -> bytes:
+    return instead.encode().ljust(len(name), b"_")[: len(name)]
 
 
 def by_events(target: str, way: str, size: int, entry: str | None = None) -> Row:

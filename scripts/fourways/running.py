@@ -115,9 +115,12 @@ def _kernel(found: lesson.Lesson, notebook: Any, timeout: int) -> Iterator[Any]:
 def record(result: LessonRun) -> list[Path]:
     """Write a complete run to `book/recorded` and its figures to `book/results`, stamped; return the files.
 
+    Nsight Compute's reports that the lesson left in `build/NN_slug` go to `book/figures`, for download.
     Raises RecordingError for a run that failed or skipped a cell, and writes nothing then.
     """
     import nbformat
+
+    from fourways import profiling
 
     found = result.lesson
     if result.error or result.skipped:
@@ -128,14 +131,16 @@ def record(result: LessonRun) -> list[Path]:
     notebook.metadata.setdefault("fourways", {})["stamp"] = stamp
     text = anonymous(nbformat.writes(notebook))
     book = kernels.root() / "book"
-    recorded = [(book / "recorded" / f"{found.slug}.ipynb", text + "\n")]
+    recorded = [(book / "recorded" / f"{found.slug}.ipynb", f"{text}\n".encode())]
     results = {name: rows for name, rows in _tables(json.loads(text))}
     if results:
         device = re.sub(r"[^a-z0-9]+", "-", str(stamp["device"]).lower()).strip("-")
-        content = json.dumps({"stamp": stamp, "tables": results}, indent=1, ensure_ascii=False)
-        recorded.append((book / "results" / device / f"{found.slug}.json", content + "\n"))
+        figures = json.dumps({"stamp": stamp, "tables": results}, indent=1, ensure_ascii=False)
+        recorded.append((book / "results" / device / f"{found.slug}.json", f"{figures}\n".encode()))
+    for report in sorted((kernels.root() / "build" / found.slug).glob("*.ncu-rep")):
+        recorded.append((book / "figures" / report.name, profiling.anonymous(report.read_bytes())))
     for path, content in recorded:
-        files.write_text(path, content)
+        files.write_bytes(path, content)
     return [path for path, _ in recorded]
 
 

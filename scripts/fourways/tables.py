@@ -57,10 +57,7 @@ def seconds(value: float | None) -> str:
     """`0.00123` as `1.23 ms`: three figures, in s, ms, µs or ns."""
     if not value:
         return "" if value is None else "0"
-    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)):
-        if abs(value) >= scale or unit == "ns":
-            return f"{value / scale:#.3g} {unit}".replace(". ", " ")
-    raise AssertionError("unreachable")
+    return _in_units(value, {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9})
 
 
 def seconds_range(low: float, high: float) -> str:
@@ -73,7 +70,11 @@ def rate(bytes_per_second: float | None) -> str:
     """`2.5e12` as `2.50 TB/s` (powers of ten)."""
     if bytes_per_second is None:
         return ""
-    for unit, scale in (("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6)):
-        if bytes_per_second >= scale or unit == "MB/s":
-            return f"{bytes_per_second / scale:#.3g} {unit}".replace(". ", " ")
-    raise AssertionError("unreachable")
+    return _in_units(bytes_per_second, {"PB/s": 1e15, "TB/s": 1e12, "GB/s": 1e9, "MB/s": 1e6})
+
+
+def _in_units(value: float, units: dict[str, float]) -> str:
+    """Three figures, in the first unit that leaves at least 1 of it once rounded, or the last."""
+    texts = [f"{value / scale:#.3g} {unit}" for unit, scale in units.items()]
+    large = (text for text in texts if abs(float(text.split()[0])) >= 1)
+    return next(large, texts[-1]).replace(". ", " ")

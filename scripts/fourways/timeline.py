@@ -37,7 +37,8 @@ def record(found: lesson.Lesson, way: str | None, size: int = GPU_SIZE, launches
 
     Rows are in order of time. All have `kind` (kernel, copy, memset, graph, API call, synchronization, NVTX range),
     `name`, `clock` (device or host), `start_seconds` from the first row's start, and `seconds`. Work on the GPU also
-    has `stream`, copies and memsets `bytes`, kernels `grid`, `block` and `registers`, API calls `thread`.
+    has `stream`, copies and memsets `bytes`, kernels `grid`, `block`, `registers` and
+    `symbol` (the name in the machine code; `name` is its readable part), API calls `thread`.
     Raises TimelineError where that is not possible here or the process fails, LessonError for a way it lacks.
     """
     _require(found, way)
@@ -107,7 +108,7 @@ def trace_json(rows: Sequence[Row]) -> str:
         events.append({"ph": "M", "name": "thread_name", "pid": pids[process], "tid": tid, "args": {"name": lane}})
     for row in rows:
         process, lane = place = _place(row)
-        details = {key: row[key] for key in ("clock", "bytes", "grid", "block", "registers") if key in row}
+        details = {key: row[key] for key in ("clock", "bytes", "symbol", "grid", "block", "registers") if key in row}
         event = {
             "ph": "X",
             "name": row["name"],

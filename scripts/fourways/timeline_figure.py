@@ -87,8 +87,14 @@ def _panel(axes: Any, rows: Sequence[Row], stages: list[Row], palette: dict[str,
 def _contents(rows: Sequence[Row]) -> str:
     """`10 doublify, 2 cupy_fill`: the most frequent names of a lane."""
     counts = Counter(row["name"] for row in rows).most_common()
-    named = [f"{count} {name[:24]}" for name, count in counts[:2]]
+    named = [f"{count} {_short(name)}" for name, count in counts[:2]]
     return ", ".join([*named, *([f"{len(counts) - 2} other names"] if len(counts) > 2 else [])])
+
+
+def _short(name: str) -> str:
+    """A name that a lane's note has room for: without its namespace, and cut, where it is too long."""
+    last = name if len(name) <= 28 else name.rpartition("::")[2]
+    return last if len(last) <= 28 else f"{last[:27]}…"
 
 
 def _outermost(ranges: Sequence[Row]) -> list[Row]:

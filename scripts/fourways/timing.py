@@ -7,6 +7,7 @@ nobody waits; *launch (graph)*, what a kernel of one element takes the GPU when 
 A way whose answer is wrong is not timed. For a process's first result see `fourways.first_result`.
 """
 
+import functools
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -146,7 +147,9 @@ def compare(ways: Ways, size: int | None = None) -> Table:
 
     `size` in elements; by default GPU_SIZE on a GPU and HOST_SIZE on the CPU.
     """
-    rows = [time_way(ways, way, size or (HOST_SIZE if way == "host" else GPU_SIZE)) for way in ways.runnable]
+    case = functools.cache(lambda elements: _case(ways, elements))
+    sizes = {way: size or (HOST_SIZE if way == "host" else GPU_SIZE) for way in ways.runnable}
+    rows = [time_way(ways, way, sizes[way], case(sizes[way])) for way in ways.runnable]
     if not toolchain.missing("gpu"):
         rows.append(copy_row(max(row["bytes"] for row in rows)))
     skipped = "; ".join(f"{way}: {reason}" for way, reason in ways.missing.items())

@@ -1,6 +1,7 @@
 """Plug-ins on a GPU: the binding at any size, linked programs right, and what lesson 08 says of CuPy and PyCUDA."""
 
 import functools
+import hashlib
 from pathlib import Path
 
 import cupy
@@ -39,9 +40,14 @@ def cubin(form: str) -> bytes:
     return bytes(Linker(*units, options=wanted).link("cubin").code)
 
 
+def module_function(code: bytes, path: Path) -> cupy.RawKernel:
+    path.write_bytes(code)
+    return cupy.RawModule(path=str(path)).get_function("apply_transform")
+
+
 def loaded(code: bytes, folder: Path):
-    (folder / "linked.cubin").write_bytes(code)
-    kernel = cupy.RawModule(path=str(folder / "linked.cubin")).get_function("apply_transform")
+    # a path of its own for each program: CuPy does not read a path twice
+    kernel = module_function(code, folder / f"{hashlib.sha256(code).hexdigest()}.cubin")
     return lambda x, y: kernel((max(1, -(-x.size // 256)),), (256,), (x, y, np.int64(x.size)))
 
 
@@ -96,6 +102,14 @@ def test_a_linked_program_is_right_in_every_form(form: str, tmp_path: Path) -> N
         y = cupy.full_like(x, cupy.nan)
         run(x, y)
         np.testing.assert_allclose(y.get(), expected(x), rtol=linking.RTOL)
+
+
+def test_cupy_does_not_read_a_path_twice(tmp_path: Path) -> None:
+    """The trap that lesson 08 shows: the file's second program is not the one that is loaded."""
+    first = module_function(cubin("ptx"), tmp_path / "same.cubin")
+    second = module_function(cubin("ltoir"), tmp_path / "same.cubin")
+    other = module_function(cubin("ltoir"), tmp_path / "other.cubin")
+    assert first.num_regs == second.num_regs > other.num_regs
 
 
 def test_cuda_core_launches_on_cupys_arrays() -> None:

@@ -62,8 +62,12 @@ def test_a_program_of_ones_own(tmp_path: Path) -> None:
         "x = cupy.zeros(32, cupy.float32)\n"
         "count = int(sys.argv[1])\n"
         "with time_range('work', sync=True):\n    for _ in range(count):\n        kernel((1,), (32,), (x,))\n"
+        "with time_range('maximum', sync=True):\n    x.max()\n"
     )
-    work = timeline.part(timeline.record_program(program, "5"), "work")
+    rows = timeline.record_program(program, "5")
+    work = timeline.part(rows, "work")
     assert [row["name"] for row in timeline.gpu_work(work)] == ["mine"] * 5
+    kernels = [row for row in timeline.part(rows, "maximum") if row["kind"] == "kernel"]
+    assert kernels and not any(row["name"].startswith("_Z") for row in kernels), "readable"
     with pytest.raises(timeline.TimelineError, match=r"program.py: the recorded process failed:\nIndexError"):
         timeline.record_program(program)
