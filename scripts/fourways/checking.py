@@ -74,13 +74,14 @@ def compare(got: np.ndarray, expected: np.ndarray, rtol: float = 0.0) -> str | N
     """Say where `got` differs from `expected` by more than `rtol` times its size, or None. NaN always differs."""
     if got.shape != expected.shape:
         return f"shape {got.shape}, expected {expected.shape}"
-    right = got == expected  # never true of NaN
-    if rtol:
+    different = np.asarray(got != expected)  # always true of NaN
+    if rtol and different.any():
+        a, b = got[different], expected[different]
         with np.errstate(invalid="ignore", over="ignore"):
-            right |= np.abs(np.subtract(got, expected, dtype=_exact(got))) <= rtol * np.abs(expected)
-    wrong = np.argwhere(~right)
-    if not wrong.size:
+            different[different] = ~(np.abs(np.subtract(a, b, dtype=_exact(got))) <= rtol * np.abs(b))
+    if not different.any():
         return None
+    wrong = np.argwhere(different)
     first = tuple(int(i) for i in wrong[0])
     place_ = first[0] if len(first) == 1 else first
     hint = " (never written: it still holds the poison)" if np.isnan(got[first]) and got.dtype.kind == "f" else ""

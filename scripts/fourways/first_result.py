@@ -103,21 +103,21 @@ def first_results(found: lesson.Lesson, ways: Sequence[str], cold: int = 3, warm
 
     Each has `stages`, the seconds of each stage in the median run, and `seconds`, median, p10 and p90 of the whole;
     with odd counts the stages add up to the median. The ways take turns, so that a machine that slows down slows all
-    of them. Files are in the operating system's cache in both states: a machine that has just booted is slower.
+    of them. CMake builds the binding once, and those seconds are part of each of its cold runs. Files are in the
+    operating system's cache in both states: a machine that has just booted is slower.
     """
     runs: dict[tuple[str, str], list[dict[str, float]]] = {(way, state): [] for way in ways for state in STATES}
     with tempfile.TemporaryDirectory(prefix="fourways-") as base:
+        kernel, cmake = str(found.meta["kernel"]), Path(base, "cmake")
+        built = {way: build_binding(kernel, cmake) for way in ways if way == "pybind11"}
 
         def places(way: str, number: int) -> tuple[Environment, Path | None]:
-            folder = Path(base, way, str(number))
-            return cold_caches(folder), folder / "cmake" if way == "pybind11" else None
+            return cold_caches(Path(base, way, str(number))), cmake if way in built else None
 
         for number in range(cold):
             for way in ways:
-                caches, binding = places(way, number)
-                built = build_binding(str(found.meta["kernel"]), binding) if binding else 0.0
-                stages = run(found, way, caches, binding)
-                runs[way, "cold"].append(stages | {"build": stages["build"] + built})
+                stages = run(found, way, *places(way, number))
+                runs[way, "cold"].append(stages | {"build": stages["build"] + built.get(way, 0.0)})
         for _ in range(warm):
             for way in ways:
                 runs[way, "warm"].append(run(found, way, *places(way, cold - 1)))
