@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -58,6 +59,18 @@ def test_sizes_that_are_none(text: str) -> None:
 def test_sizes_that_no_memory_holds(text: str) -> None:
     with pytest.raises(ValueError, match="no memory holds"):
         timing.parse_sizes(text)
+
+
+def test_more_than_a_gpu_holds_is_refused_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    import cupy
+
+    monkeypatch.setattr(cupy.cuda, "Device", lambda number: SimpleNamespace(mem_info=(0, 8000)))
+    timing.require_room(1000)
+    with pytest.raises(MemoryError, match="two arrays of 1,001 floats take 8,008 bytes; the GPU has 8,000"):
+        timing.require_room(1001)
+    monkeypatch.setattr(timing.toolchain, "missing", lambda need: None)
+    (row,) = timing.time_sizes(lesson.Ways("k", pytest.fail, pytest.fail, {}, {}), [1001])
+    assert row["skipped"].startswith("not timed from here on: two arrays")
 
 
 def test_every_way_at_every_size_and_the_first_that_does_not_fit() -> None:

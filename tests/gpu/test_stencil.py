@@ -101,6 +101,7 @@ def test_arrays_and_streams_of_others(step, library: str) -> None:
 def test_a_captured_graph_repeats_the_steps(step) -> None:
     start = plate((37, 60))
     u, v = cupy.asarray(start), cupy.full(start.shape, cupy.nan, cupy.float32)
+    cupy.cuda.Device().synchronize()  # the stream below does not wait for the one that made them
     with cupy.cuda.Stream(non_blocking=True) as stream:
         stream.begin_capture()
         result = fourways_aot.stencil_steps(u, v, 4)
