@@ -65,8 +65,8 @@ def measure(call: Call, cold: bool = False) -> Samples:
 
     Before each sample the GPU is kept busy until the host has queued the start event, the call and the stop event.
     Without that, the gap in which the GPU waits for the host would be measured as the kernel's. `cold` also overwrites
-    twice the L2 cache's size before each sample, so that no input is found in it; what was written there and must go back
-    to DRAM is part of a cold sample.
+    twice the L2 cache's size before each sample, so that no input is found in it. That what was written there must go
+    back to DRAM is part of a cold sample.
     """
     seconds, mhz = _between_events(call, cold)
     overhead = event_overhead()
