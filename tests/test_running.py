@@ -1,7 +1,12 @@
 """Lessons run cell by cell: what cannot run is skipped with its reason, a failure stays with its lesson."""
 
 import json
+import os
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -52,6 +57,22 @@ def clone(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "lessons" / "05_test.md").write_text(LESSON)
     monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
     return tmp_path
+
+
+def test_ctrl_c_ends_a_run_without_a_traceback(clone: Path) -> None:
+    begun = clone / "begun"
+    endless = f"import pathlib, time\npathlib.Path({str(begun)!r}).touch()\ntime.sleep(600)"
+    (clone / "lessons" / "05_test.md").write_text(LESSON.replace('print("hello")', endless))
+    command = [sys.executable, "-m", "fourways", "run", "5"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen(command, env=lesson.process_environment(), start_new_session=True, **pipes)
+    while not begun.exists():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)
+    printed, complained = process.communicate(timeout=60)
+    assert (process.returncode, printed) == (130, "")
+    assert "Traceback" not in complained
 
 
 def missing(*absent: str):

@@ -97,6 +97,7 @@ def _kernel(found: lesson.Lesson, notebook: Any, timeout: int) -> Iterator[Any]:
     class ThisInterpreter(KernelSpecManager):
         def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
             launcher = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+            launcher += ["--log-level=CRITICAL"]  # Ctrl-C ends it in the middle of a cell, about which it complains
             return KernelSpec(argv=[*launcher, *nvtx_cells.kernel_options()])
 
     resources = {"metadata": {"path": str(kernels.root() / "lessons")}}
