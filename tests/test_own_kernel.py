@@ -139,3 +139,21 @@ def test_a_compilers_own_exception_becomes_its_words(
     with pytest.raises(BuildError) as error:
         own_kernel.ways(file)
     assert str(error.value).startswith(f"nvrtc refused mine.cu:\n{words}\nAdvice: {advice}")
+
+
+def test_only_the_chosen_ways_are_compiled(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that another compiler's refusal, or its seconds, are no hindrance."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("nobody asked for it")
+
+    monkeypatch.setattr(own_kernel.toolchain, "missing", lambda way: None)
+    monkeypatch.setattr(own_kernel, "_cupy", lambda *arguments: arguments[-1])
+    monkeypatch.setattr(own_kernel, "_pycuda", refuse)
+    assert own_kernel.ways(file, chosen=["nvrtc"]).functions.keys() == {"nvrtc", "host"}, (
+        "the host way says what is right"
+    )
+    monkeypatch.setattr(own_kernel, "_host", refuse)
+    expected = file.with_name("expected.py")
+    expected.write_text("def half(x):\n    return x / 2\n")
+    assert own_kernel.ways(file, None, f"{expected}:half", ["nvcc"]).functions.keys() == {"nvcc"}

@@ -67,7 +67,7 @@ def load(target: str, way: str, entry: str | None = None) -> lesson.Ways:
     if target.endswith((".cu", ".cuh")):
         from fourways import own_kernel
 
-        ways = own_kernel.ways(Path(target), entry)
+        ways = own_kernel.ways(Path(target), entry, chosen=[way])
         if reason := ways.missing.get(way):
             raise lesson.LessonError(f"{way}: {reason}")
         return ways

@@ -78,7 +78,7 @@ def time(
         if first:
             raise typer.BadParameter("a first result is that of a lesson", param_hint="--first")
         lesson.kernel_file(kernel)
-        name, ways = Path(kernel).name, only(own_kernel.ways(Path(kernel), entry, reference), way)
+        name, ways = Path(kernel).name, only(own_kernel.ways(Path(kernel), entry, reference, way), way)
     elif entry or reference:
         raise typer.BadParameter("it is for a file of your own", param_hint="--entry" if entry else "--reference")
     else:

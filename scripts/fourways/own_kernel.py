@@ -9,7 +9,7 @@ and it must write all n elements of y for any grid that has at least one thread 
 
 import re
 import runpy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +29,12 @@ _SIGNATURE = re.compile(
 )
 
 
-def ways(path: Path, entry: str | None = None, reference: str | None = None) -> Ways:
-    """The ways of the kernel `entry` in the file `path` (default: the only one there).
+def ways(
+    path: Path, entry: str | None = None, reference: str | None = None, chosen: Sequence[str] | None = None
+) -> Ways:
+    """The ways of the kernel `entry` in the file `path` (default: the only one there): those `chosen`, or all.
+
+    No other is compiled, but for the host way where it has to say what is right.
 
     `reference`, as `"expected.py:function"`, names the function that computes the right answer, y, from the float32
     array x, of the same shape. Without one, the right answer is what the host way computes on the CPU.
@@ -54,7 +58,10 @@ def ways(path: Path, entry: str | None = None, reference: str | None = None) -> 
     missing["pybind11"] = "a kernel of your own has no binding (lesson 05 writes one)"
     makers = {"nvrtc": _cupy, "nvcc": _cupy, "pycuda": _pycuda, "host": _host}
     functions: dict[str, Callable[..., None]] = {}
+    wanted = {*(chosen or makers), *(() if reference else ("host",))}
     for way, make in makers.items():
+        if way not in wanted:
+            continue
         try:
             functions |= {way: make(path, source, found, way)} if way not in missing else {}
         except Exception as error:  # CuPy's and PyCUDA's compilers have exceptions of their own
