@@ -3,12 +3,11 @@
 import subprocess
 import sys
 import time
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from fourways import checking, first_result, lesson, tables, timing
+from fourways import checking, first_result, lesson, tables, timing, toolchain
 
 
 def ways_of(function) -> lesson.Ways:
@@ -62,15 +61,26 @@ def test_sizes_that_no_memory_holds(text: str) -> None:
 
 
 def test_more_than_a_gpu_holds_is_refused_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    import cupy
-
-    monkeypatch.setattr(cupy.cuda, "Device", lambda number: SimpleNamespace(mem_info=(0, 8000)))
-    timing.require_room(1000)
-    with pytest.raises(MemoryError, match="two arrays of 1,001 floats take 8,008 bytes; the GPU has 8,000"):
-        timing.require_room(1001)
-    monkeypatch.setattr(timing.toolchain, "missing", lambda need: None)
+    gpu = toolchain.Gpu("A GPU", "9.0", "sm_90", memory_bytes=8000)
+    gpu.require_room(1000)
+    with pytest.raises(MemoryError, match="two arrays of 1,001 floats take 8,008 bytes; A GPU has 8,000"):
+        gpu.require_room(1001)
+    monkeypatch.setattr(toolchain, "gpus", lambda: [gpu])
     (row,) = timing.time_sizes(lesson.Ways("k", pytest.fail, pytest.fail, {}, {}), [1001])
     assert row["skipped"].startswith("not timed from here on: two arrays")
+
+
+def test_ways_of_one_size_share_their_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    ways = ways_of(print)
+    ways.functions, ways.missing = {"host": print, "nvrtc": print, "nvcc": print}, {}
+    ways.make_inputs = lambda size: made.append(size) or (np.ones(size, np.float32),)
+    monkeypatch.setattr(timing, "HOST_SIZE", 10)
+    monkeypatch.setattr(timing, "GPU_SIZE", 20)
+    monkeypatch.setattr(timing, "time_way", lambda ways, way, size, case: {"way": way, "bytes": case[1].nbytes})
+    monkeypatch.setattr(timing, "table", lambda rows, note: rows)
+    assert [row["bytes"] for row in timing.compare(ways)][:3] == [40, 80, 80]
+    assert made == [10, 20]
 
 
 def test_every_way_at_every_size_and_the_first_that_does_not_fit() -> None:
@@ -102,6 +112,15 @@ def test_warnings_name_a_wide_spread_and_a_moving_clock() -> None:
     assert "nvrtc: at 1 of 2 sizes" in wide and "20 elements (100 µs, 130 µs)" in wide
     (moved,) = timing.warnings([row("nvcc", 10, 1e-4, 1e-4), row("nvcc", 20, 1e-4, 1e-4, (1700, 1980))])
     assert moved == "nvcc: the GPU's clock moved between 1700 and 1980 MHz"
+
+
+def test_the_binding_is_built_once_and_counts_in_every_cold_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[str] = []
+    monkeypatch.setattr(first_result, "build_binding", lambda kernel, folder: built.append(kernel) or 5.0)
+    monkeypatch.setattr(first_result, "run", lambda *_: {"import": 1.0, "build": 0.5})
+    cold, warm = first_result.first_results(lesson.find("01"), ["pybind11"])
+    assert built == ["doublify"]
+    assert (cold["seconds"]["p10"], cold["seconds"]["p90"], warm["seconds"]["median"]) == (6.5, 6.5, 1.5)
 
 
 def test_first_result_in_a_fresh_process_cold_then_warm() -> None:
@@ -155,6 +174,8 @@ def test_binding_builds_from_a_copy_and_rebuilds_an_edit(tmp_path, root) -> None
         (12.3456, "12.3 s"),
         (4.4e-6, "4.40 µs"),
         (3e-9, "3.00 ns"),
+        (999.6e-9, "1.00 µs"),
+        (999.4e-9, "999 ns"),
         (0, "0"),
         (None, ""),
     ],
@@ -164,7 +185,13 @@ def test_seconds(value: float | None, text: str) -> None:
 
 
 def test_rate() -> None:
-    assert [tables.rate(value) for value in (2.06e12, 13.6e9, 5e6, None)] == ["2.06 TB/s", "13.6 GB/s", "5.00 MB/s", ""]
+    assert [tables.rate(value) for value in (1.03e15, 2.06e12, 13.6e9, 5e6, None)] == [
+        "1.03 PB/s",
+        "2.06 TB/s",
+        "13.6 GB/s",
+        "5.00 MB/s",
+        "",
+    ]
 
 
 def test_table_escapes_html_and_carries_its_rows() -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from fourways import _first_process, checking, lesson, timing, toolchain
+from fourways import _first_process, checking, lesson, own_kernel, timing, toolchain
 
 PROBLEM = "problem.txt"
 """In the folder of `--sources`: why the process failed."""
@@ -64,9 +64,7 @@ def with_line_information(build: Callable) -> Callable:
 
 def load(target: str, way: str, entry: str | None = None) -> lesson.Ways:
     """The ways of a kernel file, or of a lesson with this one way. Raises LessonError where there is no such way."""
-    if target.endswith((".cu", ".cuh")):
-        from fourways import own_kernel
-
+    if own_kernel.is_file(target):
         ways = own_kernel.ways(Path(target), entry, chosen=[way])
         if reason := ways.missing.get(way):
             raise lesson.LessonError(f"{way}: {reason}")

@@ -86,9 +86,9 @@ def profile(
 def _timeline(
     target: str, way: str, size: int, trace: Path | None, json_file: Path | None, figure: Path | None
 ) -> None:
-    from fourways import files, lesson, timeline, timeline_figure
+    from fourways import files, lesson, own_kernel, timeline, timeline_figure
 
-    if Path(target).suffix in (".cu", ".cuh", ".ncu-rep"):
+    if own_kernel.is_file(target) or target.endswith(".ncu-rep"):
         raise typer.BadParameter("it shows a lesson: name one by its number", param_hint="--timeline")
     found = lesson.find(target)
     with Console(stderr=True).status(f"recording {found.slug}, {way}"):

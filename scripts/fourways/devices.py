@@ -19,6 +19,16 @@ class Gpu:
     arch: str
     memory_bytes: int
 
+    def require_room(self, elements: int) -> None:
+        """Raise MemoryError if not even two float32 arrays of so many elements fit into this GPU's memory.
+
+        To be asked before such arrays are made on the host: some systems promise any amount of memory, and end the
+        process that uses it.
+        """
+        if 8 * elements > self.memory_bytes:
+            needed = f"two arrays of {elements:,} floats take {8 * elements:,} bytes"
+            raise MemoryError(f"{needed}; {self.name} has {self.memory_bytes:,}")
+
 
 @dataclass(frozen=True)
 class Driver:

@@ -213,7 +213,7 @@ def _run(
     import cupy
 
     try:
-        timing.require_room(elements, device)
+        toolchain.gpus()[device].require_room(elements)
         x = np.random.default_rng(8).random(elements, np.float32)
         expected = answer(x) if answer else None
         with cupy.cuda.Device(device):

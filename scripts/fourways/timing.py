@@ -71,19 +71,6 @@ def gpu_size(bytes_per_element: int, most: int = 2**29, share: float = 0.25) -> 
     return min(most, 1 << (room.bit_length() - 1))
 
 
-def require_room(elements: int, device: int = 0) -> None:
-    """Raise MemoryError if not even two float32 arrays of so many elements fit into a GPU's memory.
-
-    To be asked before such arrays are made on the host: some systems promise any amount of memory, and end the process
-    that uses it.
-    """
-    import cupy
-
-    there = cupy.cuda.Device(device).mem_info[1]
-    if 8 * elements > there:
-        raise MemoryError(f"two arrays of {elements:,} floats take {8 * elements:,} bytes; the GPU has {there:,}")
-
-
 def traffic(values: tuple) -> int:
     """Bytes that a kernel must move at least: every array, read or written once."""
     return sum(value.nbytes for value in values if getattr(value, "shape", ()))
@@ -178,8 +165,8 @@ def time_sizes(ways: Ways, sizes: Sequence[int], progress: Callable[[str], None]
     for size in sizes:
         try:
             progress(f"{size:,} elements")
-            if not toolchain.missing("gpu"):
-                require_room(size)
+            for gpu in toolchain.gpus()[:1]:
+                gpu.require_room(size)
             case = _case(ways, size)
             for way in ways.runnable:
                 progress(f"{way}, {size:,} elements")
