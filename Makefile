@@ -29,7 +29,7 @@ FOURWAYS := $(PY) -m fourways
 setup: $(READY)
 
 .venv/.packages: requirements.lock
-	@python3 -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || { echo "Four Ways needs Python 3.11 to 3.13; python3 is another version"; exit 1; }
+	@python3 scripts/check_system.py
 	python3 -m venv .venv
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check "uv>=0.9"
 	.venv/bin/uv pip install --require-hashes -r requirements.lock
