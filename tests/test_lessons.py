@@ -4,7 +4,10 @@ import ast
 import builtins
 import json
 import re
+from copy import deepcopy
+from pathlib import Path
 
+import jupytext
 import pytest
 
 from fourways import kernels, lesson, running, toolchain
@@ -206,3 +209,16 @@ def test_a_cell_that_runs_needs_no_cell_that_is_skipped(
                 there |= stored
                 used = {node.id for node in names if isinstance(node.ctx, ast.Load)}
                 assert not used & (gone - there), f"without {absent}, this cell fails:\n{cell.source}"
+
+
+def test_a_lesson_saved_by_jupyterlab_stays_a_lesson(found: lesson.Lesson, tmp_path: Path) -> None:
+    """jupytext writes only the metadata it is told to keep; the Jupyter extension adds the kernel's own."""
+    notebook, saved = deepcopy(found.notebook), tmp_path / found.path.name
+    notebook.metadata["kernelspec"] = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+    notebook.metadata["language_info"] = {"name": "python", "version": "3.13.0"}
+    jupytext.write(notebook, saved, fmt="md:myst")
+    again = lesson.Lesson(saved)
+    assert again.meta == found.meta
+    assert again.notebook.metadata["jupytext"]["notebook_metadata_filter"] == "fourways"  # so the next save keeps it
+    cells = [[(cell.source, lesson.tags(cell)) for cell in each.notebook.cells] for each in (found, again)]
+    assert cells[0] == cells[1]
