@@ -1,6 +1,5 @@
 """pyproject.toml is the one list of dependencies: environment.yml and requirements.lock agree with it."""
 
-import itertools
 import re
 import tomllib
 from pathlib import Path
@@ -17,25 +16,8 @@ from fourways import installing
 ROOT = Path(__file__).parents[1]
 PYTHONS = ("3.11", "3.12", "3.13")
 
-CONDA_NAMES = {"cupy-cuda13x": "cupy", "matplotlib": "matplotlib-base"}
-"""Packages that conda-forge calls differently. matplotlib-base is Matplotlib without a window toolkit."""
-
-CUDA_EXTRAS = {
-    "nvcc": "cuda-nvcc",
-    "cccl": "cuda-cccl",
-    "cudart": "cuda-cudart-dev",
-    "nvrtc": "cuda-nvrtc",
-    "nvjitlink": "libnvjitlink",
-    "profiler": "cuda-profiler-api",
-    "curand": "libcurand-dev",
-}
-"""The extras of cuda-toolkit on the index are packages of their own on conda-forge, held to one cuda-version."""
-
-CUDA_TOOLS = {"nvidia-cuda-cuobjdump": "cuda-cuobjdump", "nvidia-cuda-nvdisasm": "cuda-nvdisasm"}
-"""On the index these start at 13.2; on conda-forge they follow cuda-version like the rest."""
-
-ONLY_CONDA = {"pip", "gxx_linux-64"}
-"""What the other route expects on the machine."""
+FROM_CONDA = {"python", "pip", "git", "make", "gxx_linux-64"}
+"""What conda itself brings: certain to be on conda-forge, and what the other route expects on the machine."""
 
 
 @pytest.fixture(scope="module")
@@ -50,43 +32,27 @@ def requirements(pyproject: dict[str, Any]) -> list[Requirement]:
     return [Requirement(entry) for entries in lists for entry in entries]
 
 
-def as_conda(pyproject: dict[str, Any]) -> dict[str, str]:
-    """What environment.yml must ask for, by conda-forge's names."""
-    wanted = {"python": str(SpecifierSet(pyproject["project"]["requires-python"]))}
-    for requirement in requirements(pyproject):
-        if requirement.name == "cuda-toolkit":
-            wanted |= {CUDA_EXTRAS[extra]: "" for extra in requirement.extras}
-            wanted["cuda-version"] = str(requirement.specifier)
-        elif requirement.name in CUDA_TOOLS:
-            wanted[CUDA_TOOLS[requirement.name]] = ""
-        else:
-            wanted[CONDA_NAMES.get(requirement.name, requirement.name)] = str(requirement.specifier)
-    return wanted
-
-
-def in_environment(text: str) -> dict[str, str]:
-    """The packages of an environment.yml with their versions; conda's `=13.0` is pip's `==13.0.*`."""
-    found = {}
-    entries = yaml.safe_load(text)["dependencies"]
-    lists = [[entry] if isinstance(entry, str) else entry["pip"] for entry in entries]
-    for entry in itertools.chain(*lists):
-        name, version = re.fullmatch(r"([\w.-]+?)\s*([=<>!~].*)?", entry).groups()  # type: ignore[union-attr]
-        assert name not in found, f"{name} stands twice in environment.yml"
-        version = re.sub(r"^=([\d.]+)$", r"==\1.*", version or "")
-        found[name] = str(SpecifierSet(version))
-    return found
+def conda_packages() -> tuple[dict[str, str], list[Requirement]]:
+    """What environment.yml asks of conda, by name with the version, and what of pip."""
+    entries = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
+    [pip] = [entry["pip"] for entry in entries if isinstance(entry, dict)]
+    named = [re.fullmatch(r"([\w.-]+?)([=<>!~].*)?", entry) for entry in entries if isinstance(entry, str)]
+    return {found[1]: found[2] or "" for found in named if found}, [Requirement(entry) for entry in pip]
 
 
 def test_environment_yml_asks_for_the_same(pyproject: dict[str, Any]) -> None:
-    found = in_environment((ROOT / "environment.yml").read_text(encoding="utf-8"))
-    assert found.keys() >= ONLY_CONDA
-    assert {name: version for name, version in found.items() if name not in ONLY_CONDA} == as_conda(pyproject)
+    """Of conda a machine to build on, of pip all that pyproject names, but for PyCUDA, which we build."""
+    conda, pip = conda_packages()
+    assert conda.keys() == FROM_CONDA
+    assert SpecifierSet(conda["python"]) == SpecifierSet(pyproject["project"]["requires-python"])
+    wanted = [requirement for requirement in requirements(pyproject) if requirement.name != "pycuda"]
+    assert sorted(map(str, pip)) == sorted(map(str, wanted))
 
 
 def test_environment_yml_uses_conda_forge_alone() -> None:
     text = (ROOT / "environment.yml").read_text(encoding="utf-8")
     assert yaml.safe_load(text)["channels"] == ["conda-forge", "nodefaults"]
-    assert "--no-deps --no-build-isolation" in text  # without them pip fetches CuPy and CUDA a second time
+    assert "--no-deps --no-build-isolation" in text  # without them pip fetches what the lock's route has pinned
 
 
 def test_build_requirements_agree(pyproject: dict[str, Any]) -> None:
