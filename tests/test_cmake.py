@@ -48,9 +48,12 @@ def words(text: str) -> str:
 
 @pytest.fixture
 def clone(root: Path, tmp_path: Path) -> Path:
-    """What CMake reads of the clone, in a folder of its own."""
+    """What CMake reads of the clone, in a folder of its own: after `make setup`, with a ninja in .venv alone."""
     shutil.copytree(root / "cpp", tmp_path / "cpp")
     shutil.copy(root / "pyproject.toml", tmp_path)
+    if ninja := shutil.which("ninja", path=f"{BIN}{os.pathsep}{os.environ['PATH']}"):
+        (tmp_path / ".venv" / "bin").mkdir(parents=True)
+        (tmp_path / ".venv" / "bin" / "ninja").symlink_to(ninja)
     return tmp_path
 
 
@@ -290,16 +293,13 @@ def test_a_build_folder_keeps_to_its_nvcc(clone: Path, tmp_path: Path) -> None:
 @need_nvcc
 def test_the_environments_ninja_serves_where_the_system_has_none(clone: Path) -> None:
     """The presets put the repository's .venv at the end of PATH."""
-    ninja = shutil.which("ninja", path=f"{BIN}{os.pathsep}{os.environ['PATH']}")
-    if not ninja:
+    if not (clone / ".venv").exists():
         pytest.skip("no ninja here")
     system = clone / "system"
     system.mkdir()
     for program in Path("/usr/bin").iterdir():
         if program.name not in ("ninja", "cmake"):
             (system / program.name).symlink_to(program)
-    (clone / ".venv" / "bin").mkdir(parents=True)
-    (clone / ".venv" / "bin" / "ninja").symlink_to(ninja)
     configure = ("--preset", "release", f"-DPython_EXECUTABLE={sys.executable}")
     assert cmake(*configure, folder=clone / "cpp", PATH=str(system)).returncode == 0
     (clone / ".venv" / "bin" / "ninja").unlink()
