@@ -32,7 +32,7 @@ def poison(dtype: Any) -> Any:
 
 
 def place(way: str, value: Any) -> Any:
-    """`value` where the way wants it: NumPy arrays go to the GPU for every way but `host`; scalars stay."""
+    """`value` where the way wants it: for "host" as it is; for any other way, or "gpu", NumPy arrays go to the GPU."""
     if way == "host" or not isinstance(value, np.ndarray):
         return value
     import cupy
@@ -50,8 +50,8 @@ def verdict(
 ) -> str | None:
     """Run `function(*inputs, output)` once on a poisoned output and say what is wrong, or None if all is right.
 
-    `inputs` are NumPy arrays and scalars; `expected` is the reference result, whose shape and dtype the output gets.
-    Also wrong: a changed input, a write outside the output.
+    `way` says where its arrays lie, as for `place`. `inputs` are NumPy arrays and scalars; `expected` is the reference
+    result, whose shape and dtype the output gets. Also wrong: a changed input, a write outside the output.
     """
     fresh = np.full(expected.size + 2 * _GUARD, poison(expected.dtype), expected.dtype)
     inside = slice(_GUARD, _GUARD + expected.size)

@@ -1,4 +1,4 @@
-"""The catalogue of `cpp/kernels`: where a kernel's file is, its text, and the entry points in it."""
+"""The catalogue of `cpp/kernels`: where a kernel's file is, its text, and the functions in it."""
 
 import os
 import re
@@ -42,11 +42,14 @@ def source(name: str) -> str:
     return path(name).read_text(encoding="utf-8")
 
 
-def entry_points(text: str) -> list[str]:
-    """The names of the `__global__` functions in a source text, in order; comments do not count."""
-    return [name for name, _ in _ENTRY.findall(_COMMENT.sub(" ", text))]
-
-
 def parameters(text: str) -> dict[str, str]:
-    """The parameters of each `__global__` function in a source text, as they are written there, by its name."""
+    """The parameters of each `__global__` function in a source text, as they are written there, by its name, in order.
+
+    Comments do not count.
+    """
     return {name: " ".join(found.split()) for name, found in _ENTRY.findall(_COMMENT.sub(" ", text))}
+
+
+def is_file(name: str) -> bool:
+    """Whether a user who says `name` means a kernel file, by its ending, rather than a lesson or a kernel."""
+    return Path(name).suffix in (".cu", ".cuh")

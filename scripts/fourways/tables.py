@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
+import numpy as np
+
 MIME = "application/vnd.fourways+json"
 """The MIME type under which a table's rows travel in a notebook's outputs, from the lesson to `book/results`."""
 
@@ -51,6 +53,12 @@ class Table:
         for line in self.cells():
             table.add_row(*map(Text, line))
         return Group(table, Text(self.note)) if self.note else table
+
+
+def summary(samples: Sequence[float]) -> dict[str, float]:
+    """Median, 10th and 90th percentile, in the samples' unit, and how many samples there were."""
+    p10, median, p90 = np.percentile(samples, [10, 50, 90])
+    return {"median": float(median), "p10": float(p10), "p90": float(p90), "samples": len(samples)}
 
 
 def seconds(value: float | None) -> str:

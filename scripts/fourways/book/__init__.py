@@ -1,0 +1,9 @@
+"""The book: today's lesson texts with the outputs of their recorded GPU runs, and pages made from code.
+
+`python -m fourways.book commands` runs the examples on the commands' pages on this machine's GPU and keeps what they
+give, `… commands time` those of one command; `… readme` makes the README's table and figure, `… diagrams` the drawings.
+"""
+
+from fourways.book.build import BookError, Page, assemble, build, lesson_table, merge
+from fourways.book.commands import COMMANDS, TABLES, pages
+from fourways.book.record import RecordingError, anonymous, anonymous_report, fingerprint, record

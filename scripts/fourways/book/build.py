@@ -1,0 +1,200 @@
+"""Build the book: today's lesson texts, the outputs of their recorded GPU runs, and the book's own pages.
+
+Outputs reach the book only where the recording was made from the code as it stands today (`record.fingerprint`). The
+other lessons are shown without outputs, and say so.
+"""
+
+import copy
+import logging
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from fourways import figures, files, kernels, lesson, tables
+from fourways.book.record import fingerprint
+
+log = logging.getLogger(__name__)
+
+WAY_NAMES = {
+    "nvrtc": "CuPy with NVRTC",
+    "nvcc": "CuPy with NVCC",
+    "pycuda": "PyCUDA",
+    "pybind11": "pybind11, ahead of time",
+    "host": "The host way, on the CPU",
+}
+_SOURCES = {"cells": "its code cells", "kernel": "its kernel", "binding": "its binding"}
+
+
+class BookError(RuntimeError):
+    """A book that could not be built. The message says why and what to do; an older book is left as it was."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """One lesson as the book shows it.
+
+    `stale` is empty where the outputs are those of the recording with this `stamp`; else it says why there are none.
+    """
+
+    lesson: lesson.Lesson
+    notebook: Any
+    stamp: Mapping[str, Any]
+    stale: str = ""
+
+
+def build(commands: Mapping[str, str], out: Path | None = None) -> Path:
+    """Build the book into the folder `out` (default `build/book`, replaced whole) and return its `index.html`.
+
+    `commands` holds the pages on the commands, by name (`commands.pages`).
+    Lessons without up-to-date outputs are logged as warnings. Raises BookError where Jupyter Book is missing or
+    anything in the book is amiss (a warning of the build is an error); `out` then stays as it was.
+    """
+    if find_spec("jupyter_book") is None:
+        raise BookError("Jupyter Book is not installed in this Python. `make setup` installs it (the extra `book`).")
+    out = out or kernels.root() / "build" / "book"
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=".book-", dir=out.parent) as folder:
+        source = Path(folder, "source")
+        for page in assemble(source, commands):
+            if page.stale:
+                log.warning("%s: no outputs in the book. %s", page.lesson.slug, page.stale)
+        html = _render(source, Path(folder, "output"))
+        if out.exists():
+            out.rename(Path(folder, "old"))  # goes with the temporary folder
+        html.rename(out)
+    return out / "index.html"
+
+
+def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
+    """Write everything that Jupyter Book needs into the new folder `source`; return the lessons' pages.
+
+    `book/` itself becomes the top of the book, lessons become notebooks in `lessons/`, pages on commands `commands/`.
+    """
+    import nbformat
+
+    book = kernels.root() / "book"
+    shutil.copytree(book, source, ignore=shutil.ignore_patterns("recorded", "results"))
+    pages = [merge(found, book / "recorded" / f"{found.slug}.ipynb") for found in lesson.all_lessons()]
+    (source / "lessons").mkdir()
+    for page in pages:
+        for cell in page.notebook.cells:
+            if cell.cell_type == "markdown":
+                cell.source = cell.source.replace("../book/", "../")
+        nbformat.write(page.notebook, source / "lessons" / f"{page.lesson.slug}.ipynb")
+    (source / "commands").mkdir()
+    for name, text in commands.items():
+        (source / "commands" / f"{name}.md").write_text(text, encoding="utf-8")
+    recorded = {page.lesson.slug: "not yet" if page.stale else page.stamp["device"] or "no GPU" for page in pages}
+    (source / "_lessons.md").write_text(lesson_table("lessons/{}.ipynb", recorded), encoding="utf-8")
+    (source / "_static" / "ways.css").write_text(_way_styles(), encoding="utf-8")
+    return pages
+
+
+def merge(found: lesson.Lesson, recording: Path) -> Page:
+    """Today's text of a lesson with the outputs of `recording`, cell by cell, or without any where they are stale.
+
+    Solutions become folded, and the page opens with where its outputs come from. Raises BookError for a recording
+    whose stamp fits the lesson but whose cells do not.
+    """
+    import nbformat
+
+    notebook = copy.deepcopy(found.notebook)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    stamp: Mapping[str, Any] = {}
+    outputs: list[list[Any]] = [[] for _ in code]
+    stale = "It has not been recorded on a GPU yet."
+    if recording.is_file():
+        recorded = nbformat.read(recording, 4)
+        stamp = recorded.metadata.get("fourways", {}).get("stamp", {})
+        today, then = fingerprint(found), stamp.get("sources", {})
+        changed = " and ".join(_SOURCES.get(part, part) for part in today if today[part] != then.get(part))
+        stale = changed and f"Changed since the recording on {_day(stamp)}: {changed}."
+        if not stale:
+            outputs = [cell.get("outputs", []) for cell in recorded.cells if cell.cell_type == "code"]
+    if len(outputs) != len(code):
+        raise BookError(
+            f"{recording.name} holds {len(outputs)} code cells, the lesson has {len(code)}, yet its stamp fits. "
+            f"Record it again on a machine with a GPU: fourways run {found.number} --record"
+        )
+    for cell, cell_outputs in zip(code, outputs, strict=True):
+        cell.outputs = cell_outputs
+        for output in cell_outputs:
+            output.get("data", {}).pop(tables.MIME, None)  # the rows behind a table: the page shows the table
+    for cell in notebook.cells:
+        if "solution" in lesson.tags(cell):
+            _fold(cell)
+    _introduce(notebook, _missing_note(found, stale) if stale else provenance(stamp))
+    return Page(found, notebook, stamp, stale)
+
+
+def _fold(cell: Any) -> None:
+    if cell.cell_type == "markdown":
+        cell.source = f"``````{{dropdown}} Solution\n{cell.source}\n``````"
+    else:
+        cell.metadata["tags"] = [*lesson.tags(cell), "hide-cell"]
+        cell.metadata["mystnb"] = {"code_prompt_show": "Solution", "code_prompt_hide": "Solution"}
+
+
+def _introduce(notebook: Any, note: str) -> None:
+    """Put `note` below the lesson's title."""
+    first = next(cell for cell in notebook.cells if cell.cell_type == "markdown")
+    first.source = re.sub(r"^# .+$", lambda title: f"{title[0]}\n\n{note}\n", first.source, count=1, flags=re.MULTILINE)
+
+
+def provenance(stamp: Mapping[str, Any]) -> str:
+    """The line that says where recorded outputs come from: device, driver, compilers, day."""
+    versions = {"driver": "driver", "nvcc": "nvcc", "nvrtc": "NVRTC"}
+    parts = [
+        f"Outputs recorded on **{stamp['device']}**" if stamp.get("device") else "Outputs recorded without a GPU",
+        *(f"{name} {stamp[key]}" for key, name in versions.items() if stamp.get(key)),
+        _day(stamp),
+    ]
+    return f":::{{div}} provenance\n{' · '.join(parts)} · [how it was measured](#how-measured)\n:::"
+
+
+def _missing_note(found: lesson.Lesson, stale: str) -> str:
+    remedy = f"On a machine with a GPU, `fourways run {found.number} --record` records them."
+    return f":::{{admonition}} No outputs\n:class: warning\nThis page shows no outputs. {stale} {remedy}\n:::"
+
+
+def _day(stamp: Mapping[str, Any]) -> str:
+    return str(stamp.get("date", "an unknown day"))[:10]
+
+
+def lesson_table(link: str, recorded: Mapping[str, str] | None = None) -> str:
+    """The lessons as a Markdown table: number and title, kernel, minutes, and where `recorded` (by slug) is given that.
+
+    `link` is where a lesson lies, with `{}` for its slug.
+    """
+    rows = [["lesson", "kernel", "minutes", "recorded on"], ["---"] * 4]
+    for found in lesson.all_lessons():
+        title, device = f"[{found.number} · {found.title}]({link.format(found.slug)})", (recorded or {}).get(found.slug, "")
+        rows.append([title, f"`{found.meta['kernel']}`", str(found.meta["minutes"]), device])
+    return "".join(f"| {' | '.join(row if recorded else row[:-1])} |\n" for row in rows)
+
+
+def _way_styles() -> str:
+    """The ways' colours and names for the style sheet: one list for plots, drawings and pages."""
+    rule = '.cell.tag_way-{way} {{ --way: {colour}; --way-name: "{name}"; }}\n'
+    return "".join(rule.format(way=way, colour=figures.COLOURS[way], name=name) for way, name in WAY_NAMES.items())
+
+
+def _render(source: Path, output: Path) -> Path:
+    """Run Jupyter Book with warnings as errors and return the folder of HTML."""
+    program = "from jupyter_book.cli.main import main; main(prog_name='jupyter-book')"
+    options = ["-W", "-n", "--keep-going", "-q", "--path-output", str(output)]
+    command = [sys.executable, "-c", program, "build", *options, str(source)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    html = output / "_build" / "html"
+    if done.returncode or not (html / "index.html").is_file():
+        said = files.plain(done.stderr + done.stdout).replace(f"{source}/", "")
+        warnings = [line for line in said.splitlines() if re.search("WARNING|ERROR", line)]
+        raise BookError("The book was not built:\n" + ("\n".join(warnings) or said.strip()[-2000:]))
+    return html

@@ -1,0 +1,200 @@
+"""The book's pages on the commands: each made from the command's own help, its room's text, and recorded runs."""
+
+import hashlib
+import json
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from fourways import building, files, kernels, lesson, linking, profiling, sass, tables, timeline, timing, toolchain
+from fourways.book.build import provenance
+from fourways.book.record import anonymous
+
+OWN = {
+    "my.cu": """\
+// A file of your own: what one Newton step makes of a guess of 1 for the square root of x.
+extern "C" __global__ void newton(const float *x, float *y, long long n)
+{
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = 0.5f * (1.0f + x[i]);
+}
+""",
+    "library.cu": """\
+// A library: one function, which the caller links.
+extern "C" __device__ float smooth(float a, float b)
+{
+    return 0.5f * (a + b);
+}
+""",
+    "caller.cu": """\
+// A kernel of your own that calls the library.
+extern "C" __device__ float smooth(float a, float b);
+
+extern "C" __global__ void neighbours(const float *x, float *y, long long n)
+{
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = smooth(x[i], x[i + 1 < n ? i + 1 : i]);
+}
+""",
+}
+"""The files of the examples, by name; they lie in a folder outside the clone when these are recorded."""
+
+
+_LONG = 30  # rows; longer tables are folded
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command with a page: the room whose text explains it, and the runs that the page shows."""
+
+    name: str
+    room: ModuleType
+    examples: Sequence[str]
+
+
+COMMANDS = (
+    Command("time", timing, ("1 --sizes 2^10:2^28", "my.cu")),
+    Command("build", building, ("1", "my.cu --arch all -c nvrtc -c nvcc")),
+    Command("sass", sass, ("1", "my.cu --arch all -w nvrtc")),
+    Command("link", linking, ("", "library.cu caller.cu --entry neighbours")),
+    Command("profile", profiling, ("1 --clocks none", "my.cu --clocks none")),
+    Command("timeline", timeline, ("1 --size 2^16",)),
+)
+
+TABLES: dict[str, Sequence[Callable[[Sequence[tables.Row]], tables.Table]]] = {
+    "timing": [timing.table],
+    "first_result": [timing.first_result_table],
+    "build": [building.table, building.sizes_table],
+    "runs_on": [building.runs_on_table],
+    "sass": [sass.table],
+    "link": [linking.table],
+    "profile": [profiling.table],
+    "profile_lines": [profiling.lines_table],
+    "timeline": [timeline.table],
+}
+"""How the rows of a recorded table are shown, by the table's name."""
+
+
+class ExampleError(RuntimeError):
+    """An example that could not be recorded; the message holds the command's own words."""
+
+
+def place(command: str, example: str, suffix: str) -> Path:
+    """Where the recorded result or figure of an example lies in the book."""
+    slug = "_".join([command, *(word.strip("-").replace("^", "").replace(":", "-") for word in example.split())])
+    folder = "results" if suffix == ".json" else "figures"
+    return kernels.root() / "book" / folder / "commands" / f"{slug}{suffix}"
+
+
+def sources(example: str) -> str:
+    """The SHA-256 of the files that an example is about."""
+    if own := _own(example):
+        content = "".join(own).encode()
+    elif example:
+        content = lesson.kernel_file(example.split()[0]).read_bytes()
+    else:
+        units = [*linking.default_units(), kernels.path("apply_transform")]  # which the first of them includes
+        content = b"".join(path.read_bytes() for path in units)
+    return hashlib.sha256(content).hexdigest()
+
+
+def _own(example: str) -> list[str]:
+    return [OWN[word] for word in example.split() if word in OWN]
+
+
+def record(command: Command, example: str) -> list[Path]:
+    """Run one example, and write its rows and its figure into the book; return the files.
+
+    Raises ExampleError, and writes nothing, if the command fails.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in OWN.items():
+            Path(folder, name).write_text(text, encoding="utf-8")
+        words = [command.name, *shlex.split(example), "--json", "rows.json", "--figure", "figure.svg"]
+        call = [sys.executable, "-m", "fourways", *words]
+        done = subprocess.run(call, cwd=folder, capture_output=True, text=True, env=toolchain.child_environment())
+        if done.returncode:
+            raise ExampleError(f"fourways {command.name} {example}: {files.plain(done.stderr).strip()}")
+        found = json.loads(Path(folder, "rows.json").read_text(encoding="utf-8"))
+        found |= {"command": f"fourways {command.name} {example}".strip(), "sources": sources(example)}
+        found["warnings"] = [line for line in done.stderr.splitlines() if line.startswith("Doubtful")]
+        text = anonymous(json.dumps(found, indent=1, ensure_ascii=False)) + "\n"
+        written = {place(command.name, example, ".json"): text.encode()}
+        if (figure := Path(folder, "figure.svg")).exists():
+            written[place(command.name, example, ".svg")] = figure.read_bytes()
+    for path, content in written.items():
+        files.write_bytes(path, content)
+    return list(written)
+
+
+def pages(group: Any) -> dict[str, str]:
+    """The text of every page, by the command's name; `group` is Click's group of all commands."""
+    return {command.name: _page(command, group.commands[command.name]) for command in COMMANDS}
+
+
+def _page(command: Command, click: Any) -> str:
+    parts = [f"# fourways {command.name}", _unwrapped(click.help or ""), "## Options", _options(click)]
+    parts += [part for example in command.examples for part in _example(command, example)]
+    parts += ["## What is behind it", _unwrapped(command.room.__doc__ or "")]
+    return "\n\n".join(parts) + "\n"
+
+
+def _unwrapped(docstring: str) -> str:
+    return "\n".join(line.strip() for line in docstring.strip().splitlines())
+
+
+def _options(click: Any) -> str:
+    rows = ["| | |", "|---|---|"]
+    for parameter in click.params:
+        names = ", ".join(f"`{name}`" for name in parameter.opts) if parameter.opts[0][0] == "-" else ""
+        rows.append(f"| {names or f'`{parameter.name.upper()}`'} | {parameter.help or ''} |")
+    return "\n".join(rows)
+
+
+def _example(command: Command, example: str) -> list[str]:
+    path = place(command.name, example, ".json")
+    heading = [f"## `{f'fourways {command.name} {example}'.strip()}`"]
+    heading += [f"```cuda\n{text}```" for text in _own(example)]
+    if not path.is_file():
+        return [*heading, "Not recorded on a GPU yet: `make record` does so."]
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if found["sources"] != sources(example):
+        return [*heading, "The kernel has changed since this was recorded: `make record`."]
+    figure = place(command.name, example, ".svg")
+    shown = [_as_output(f"```{{image}} ../figures/commands/{figure.name}\n:alt: the figure of this run\n```")]
+    for table in (view(rows) for name, rows in found["tables"].items() for view in TABLES.get(name, ())):
+        html = _as_output(f'<div class="output text_html">{table._repr_mimebundle_()["text/html"]}</div>')
+        long = len(table.rows) > _LONG
+        shown.append(f"::::{{dropdown}} The table of {len(table.rows)} rows\n{html}\n::::" if long else html)
+    return [*heading, provenance(found["stamp"]), *shown, *found["warnings"]]
+
+
+def _as_output(text: str) -> str:
+    """`text` in the look of a lesson's outputs."""
+    return f":::{{div}} recorded\n{text}\n:::"
+
+
+def main(names: Sequence[str]) -> int:
+    """Record the examples of the commands named (default: all), one by one; 1 if one failed, 2 if there is none."""
+    failed, known = 0, [command.name for command in COMMANDS]
+    if unknown := [name for name in names if name not in known]:
+        print(f"no page on {unknown[0]!r}; there are: {', '.join(known)}", file=sys.stderr)
+        return 2
+    for command in COMMANDS:
+        for example in command.examples if not names or command.name in names else ():
+            try:
+                for path in record(command, example):
+                    print(f"recorded {files.short(path)}")
+            except ExampleError as error:
+                failed = 1
+                print(error, file=sys.stderr)
+    return failed
+

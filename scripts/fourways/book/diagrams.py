@@ -1,0 +1,192 @@
+"""The drawn figures of the book as SVG: the edit loop just in time and ahead of time, and from source to machine code.
+
+They lie in `book/figures`, each in a light and a dark variant, byte for byte the same at every run, tall and narrow, so
+that their text stays readable on a phone.
+"""
+
+from collections.abc import Callable, Sequence
+
+from fourways import files, kernels
+from fourways.book.canvas import BOX, THEMES, WIDTH, Canvas
+from fourways.figures import COLOURS
+
+ACCENT = "#D55E00"  # no way's colour: marks the step that compiles
+GAP = 24  # length of an arrow
+
+Steps = Sequence[tuple[str, str]]
+
+
+def _edit_loop(canvas: Canvas, frames: Sequence[tuple[str, Steps]], compiles: str) -> float:
+    """A column of steps, framed by where they happen, and the way back to the edit. Returns the height.
+
+    Each frame is (label, steps); one without a label is drawn as bare boxes. `compiles` names the step to mark.
+    """
+    left, width, y = 14.0, 304.0, 2.0
+    middle = left + width / 2
+    first = last = 0.0
+    for label, steps in frames:
+        inset = 12 if label else 0
+        top = y
+        if label:
+            y += 28
+            bottom = y + len(steps) * BOX + (len(steps) - 1) * GAP + inset
+            canvas.rectangle(left, top, width, bottom - top, "frame", "frame", 10)
+            canvas.text(middle, top + 19, label, 12.5, style='font-weight="600"')
+        for number, (title, note) in enumerate(steps):
+            if number:
+                canvas.arrow([(middle, y - GAP), (middle, y)])
+            canvas.box(left + inset, y, width - 2 * inset, title, note, ACCENT if title == compiles else "line")
+            first, last = first or y + BOX / 2, y + BOX / 2
+            y += BOX + GAP
+        y += inset - GAP
+        if frames[-1][1] is not steps:
+            canvas.arrow([(middle, y), (middle, y + GAP)])
+            y += GAP
+    back = left + width + 26
+    end = left + width - (12 if frames[-1][0] else 0)
+    canvas.arrow([(end, last), (back, last), (back, first), (left + width, first)])
+    turned = f'transform="translate({back + 18:g} {(first + last) / 2:g}) rotate(90)"'
+    canvas.text(0, 0, "the next idea", 12.5, "soft", turned)
+    return y + 2
+
+
+def edit_loop_jit(theme: str) -> str:
+    """The edit loop just in time: everything after the edit happens inside one running Python process."""
+    canvas = Canvas(theme)
+    inside = [
+        ("Run the cell", "Python hands the text to a compiler"),
+        ("Compile", "NVRTC, a library, or nvcc, a program"),
+        ("Load", "machine code goes to the GPU"),
+        ("Launch", "the kernel runs: new result"),
+    ]
+    frames = [("", [("Edit", "the kernel's text")]), ("the same Python process goes on", inside)]
+    return canvas.svg(
+        _edit_loop(canvas, frames, compiles="Compile"),
+        "The edit loop, just in time",
+        "Edit the kernel's text. Inside the same running Python process: run the cell, compile with NVRTC or nvcc, "
+        "load the machine code, launch the kernel and see the new result. Then edit again.",
+    )
+
+
+def edit_loop_aot(theme: str) -> str:
+    """The edit loop ahead of time: a build before Python, then a fresh Python process."""
+    canvas = Canvas(theme)
+    build = [
+        ("CMake", "finds out what the edit touches"),
+        ("nvcc", "compiles for each architecture"),
+        ("Link", "a module that Python can import"),
+    ]
+    python = [
+        ("Start Python again", "an imported module stays as it is"),
+        ("import", "the machine code comes with it"),
+        ("Call", "the kernel runs: new result"),
+    ]
+    frames = [
+        ("", [("Edit", "the kernel's file")]),
+        ("the build, before Python starts", build),
+        ("a fresh Python process", python),
+    ]
+    return canvas.svg(
+        _edit_loop(canvas, frames, compiles="nvcc"),
+        "The edit loop, ahead of time",
+        "Edit the kernel's file. Build: CMake finds out what the edit touches, nvcc compiles for each architecture, "
+        "the linker makes a module. Then start a fresh Python process, import the module, call it and see the new "
+        "result. Then edit again.",
+    )
+
+
+LANES = (
+    ("nvrtc", "CuPy", "NVRTC", "NVRTC"),
+    ("nvcc", "CuPy", "NVCC", "nvcc"),
+    ("pycuda", "PyCUDA", "NVCC", "nvcc"),
+    ("pybind11", "pybind11", "CMake", "nvcc"),
+)
+
+
+def from_source_to_gpu(theme: str) -> str:
+    """CUDA C++ to PTX to cubin to GPU, a lane for each way with the tool at every step, and the two side roads."""
+    canvas = Canvas(theme)
+    centres = [WIDTH / 8 + 4 + index * (WIDTH - 8) / 4 - 2.5 for index in range(4)]
+    canvas.text((centres[0] + centres[2]) / 2, 16, "just in time", 12.5, "soft")
+    canvas.text(centres[3], 16, "ahead of time", 12.5, "soft")
+    for x0, x1 in ((centres[0] - 40, centres[2] + 40), (centres[3] - 40, centres[3] + 40)):
+        line = canvas.colour["line"]
+        canvas.elements.append(f'<path d="M{x0:g},23 H{x1:g}" stroke="{line}" stroke-width="1.5"/>')
+    for x, (way, library, how, _) in zip(centres, LANES, strict=True):
+        canvas.rectangle(x - 40, 31, 80, 42, "box", COLOURS[way])
+        canvas.text(x, 49, library, 13, style='font-weight="600"')
+        canvas.text(x, 65, how, 12, "soft")
+
+    stages = (
+        ("CUDA C++", "one text for all ways", [lane[3] for lane in LANES]),
+        ("PTX", "assembly for GPUs in general", ["ptxas inside", "ptxas", "ptxas", "ptxas"]),
+        ("cubin", "machine code of one architecture", ["driver loads", "driver loads", "driver loads", "in a fatbin"]),
+    )
+    y = 73.0 + GAP
+    for x, lane in zip(centres, LANES, strict=True):
+        canvas.arrow([(x, 73), (x, y)], COLOURS[lane[0]])
+    for title, note, tools in stages:
+        canvas.box(2, y, WIDTH - 4, title, note)
+        y += BOX
+        for x, lane, tool in zip(centres, LANES, tools, strict=True):
+            canvas.arrow([(x, y), (x, y + 66)], COLOURS[lane[0]])
+            canvas.rectangle(x - 42, y + 16, 84, 26, "frame", COLOURS[lane[0]], 13)
+            canvas.text(x, y + 33.5, tool, 12)
+        y += 66
+    canvas.box(2, y, WIDTH - 4, "GPU", "the driver launches the kernel")
+    y = _side_roads(canvas, y + BOX + 34)
+    return canvas.svg(
+        y,
+        "From source to machine code, in four ways",
+        "CUDA C++ becomes PTX by NVRTC in CuPy's NVRTC way and by nvcc in the other three. PTX becomes a cubin by "
+        "ptxas, which NVRTC contains and nvcc calls. Just in time, the driver loads the cubin; ahead of time, it lies "
+        "in the module's fatbin, from which the driver loads it. Beside these, nvJitLink links PTX, LTO-IR and cubins "
+        "into one cubin, and the driver compiles PTX itself where no cubin fits the GPU.",
+    )
+
+
+def _side_roads(canvas: Canvas, y: float) -> float:
+    """The two other makers of machine code, as rows: inputs, tool, output. Returns the height used so far."""
+    canvas.text(WIDTH / 2, y, "two more that make machine code", 12.5, "soft")
+    y += 12
+    for inputs, tool, when, result in (
+        (["PTX", "LTO-IR", "cubin"], "nvJitLink", "several pieces", "one cubin"),
+        (["PTX"], "driver", "no cubin fits", "machine code"),
+    ):
+        height = max(BOX, 28 * len(inputs) + 6 * (len(inputs) - 1))
+        middle = y + height / 2
+        for number, name in enumerate(inputs):
+            top = middle + 34 * (number - len(inputs) / 2) + 3
+            canvas.rectangle(2, top, 72, 28, "box", "line")
+            canvas.text(38, top + 18.5, name)
+            canvas.arrow([(74, top + 14), (92, top + 14), (92, middle), (124, middle)])
+        canvas.rectangle(124, middle - BOX / 2, 106, BOX, "frame", "line", 13)
+        canvas.text(177, middle - 4, tool, 13.5, style='font-weight="600"')
+        canvas.text(177, middle + 14, when, 12, "soft")
+        canvas.arrow([(230, middle), (266, middle)])
+        canvas.rectangle(266, middle - 14, WIDTH - 268, 28, "box", "line")
+        canvas.text(266 + (WIDTH - 268) / 2, middle + 4.5, result)
+        y += height + 16
+    return y - 14
+
+
+FIGURES: dict[str, Callable[[str], str]] = {
+    "edit_loop_jit": edit_loop_jit,
+    "edit_loop_aot": edit_loop_aot,
+    "from_source_to_gpu": from_source_to_gpu,
+}
+"""Every figure by name: a function from the theme (`light`, `dark`) to the SVG text."""
+
+
+def draw() -> dict[str, str]:
+    """All files of `book/figures` by name: `{"edit_loop_jit_light.svg": "<svg …", …}`."""
+    return {f"{name}_{theme}.svg": figure(theme) for name, figure in FIGURES.items() for theme in THEMES}
+
+
+def main(_: Sequence[str]) -> None:
+    """Write every figure to `book/figures` and print its path."""
+    for name, text in draw().items():
+        path = kernels.root() / "book" / "figures" / name
+        files.write_text(path, text)
+        print(path)
+

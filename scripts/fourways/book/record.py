@@ -1,0 +1,115 @@
+"""Keeps what a complete GPU run of a lesson gave, stamped with what it depends on, and without the machine's names."""
+
+import hashlib
+import json
+import re
+import socket
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from tempfile import gettempdir
+from typing import Any
+
+from fourways import files, kernels, lesson, tables, toolchain
+
+
+class RecordingError(RuntimeError):
+    """A run that cannot be recorded. The message says why."""
+
+
+def record(result: lesson.LessonRun) -> list[Path]:
+    """Write a complete run to `book/recorded` and its figures to `book/results`, stamped; return the files.
+
+    Nsight Compute's reports that the lesson left in `build/NN_slug` go to `book/figures`, for download.
+    Raises RecordingError for a run that failed or skipped a cell, and writes nothing then.
+    """
+    import nbformat
+
+    found = result.lesson
+    if result.error or result.skipped:
+        reasons = result.error or "; ".join(f"{count} cells skipped: {why}" for why, count in result.skipped.items())
+        raise RecordingError(f"{found.slug} is not recorded, only a complete run is: {reasons}")
+    stamp = toolchain.stamp() | {"sources": fingerprint(found), "seconds": round(result.seconds, 1)}
+    notebook = result.notebook
+    notebook.metadata.setdefault("fourways", {})["stamp"] = stamp
+    text = anonymous(nbformat.writes(notebook))
+    book = kernels.root() / "book"
+    recorded = [(book / "recorded" / f"{found.slug}.ipynb", f"{text}\n".encode())]
+    results = {name: rows for name, rows in _tables(json.loads(text))}
+    if results:
+        device = re.sub(r"[^a-z0-9]+", "-", str(stamp["device"]).lower()).strip("-")
+        figures = json.dumps({"stamp": stamp, "tables": results}, indent=1, ensure_ascii=False)
+        recorded.append((book / "results" / device / f"{found.slug}.json", f"{figures}\n".encode()))
+    for report in sorted((kernels.root() / "build" / found.slug).glob("*.ncu-rep")):
+        recorded.append((book / "figures" / report.name, anonymous_report(report.read_bytes())))
+    for path, content in recorded:
+        files.write_bytes(path, content)
+    return [path for path, _ in recorded]
+
+
+def fingerprint(found: lesson.Lesson) -> dict[str, str]:
+    """The SHA-256 of what a recorded run depends on: the lesson's code cells, its kernels and their bindings."""
+    cells = [(lesson.tags(cell), cell.source) for cell in found.notebook.cells if cell.cell_type == "code"]
+    names = [str(found.meta["kernel"]), *found.meta.get("also", ())]
+    aot = kernels.root() / "cpp" / "aot"
+    sources = [file for name in names for file in (aot / f"{name}.cu", aot / f"{name}.cpp") if file.is_file()]
+    return {
+        "cells": _sha256(repr(cells).encode()),
+        "kernel": _sha256(b"".join(kernels.path(name).read_bytes() for name in names)),
+        "binding": _sha256(b"".join(file.read_bytes() for file in sources + sorted(_included(sources)))),
+    }
+
+
+def _included(sources: Iterable[Path]) -> set[Path]:
+    """The headers beside these files that they include, what defines them, and the headers that those include."""
+    found: set[Path] = set()
+    for file in sources:
+        for name in re.findall(r'^#include "([\w.]+)"', file.read_text(), re.MULTILINE):
+            header = file.with_name(name)
+            found |= {each for each in (header, header.with_suffix(".cpp")) if each.is_file() and each != file}
+    return found | _included(found) if found else found
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _places() -> Iterator[tuple[Path, str, str]]:
+    """This machine's folders that no record may name: with what stands for them in a text, and in a report."""
+    outside = [(Path(sys.prefix), "venv", "/venv")] if sys.prefix != sys.base_prefix else []
+    for place in ((kernels.root(), ".", "/four-ways"), *outside, (Path.home(), "~", "/home")):
+        if len(place[0].parts) > 1:  # not the home folder / of some containers
+            yield place
+
+
+def anonymous(text: str) -> str:
+    """`text` without this machine's folders: the clone becomes `.`, the home folder `~`, temporary ones `/tmp/…`."""
+    for place, instead, _ in _places():
+        text = re.sub(rf"{re.escape(str(place))}(?![\w-])", instead, text)
+    return re.sub(rf"(?:{re.escape(gettempdir())}|/tmp)/[\w.-]+", "/tmp/…", text)
+
+
+def anonymous_report(report: bytes) -> bytes:
+    """A report's bytes without this machine's folders, host name and addresses, so that it can be given away.
+
+    Nsight Compute has no option for that: it notes its command line, the host and the host's addresses. What takes
+    their place is as long as they are, so that nothing else in the file moves. Programs of the system keep their paths.
+    """
+    for place, _, instead in _places():
+        name = str(place).encode()
+        report = re.sub(re.escape(name) + rb"(?![\w-])", _as_long(instead, name), report)
+    host = socket.gethostname().encode()
+    field, following = b"*" + bytes([len(host)]), b"0"  # tags of the file format, which is that of Protocol Buffers
+    report = report.replace(field + host + following, field + _as_long("host", host) + following)
+    address = rb"(?<=:[\x00-\x7f]\n[\x00-\x7f])[\da-f]*[:.][\da-f:.]+(?:%[\w.-]+)?(?=\x10)"
+    return re.sub(address, lambda found: _as_long("address", found[0]), report)
+
+
+def _as_long(instead: str, name: bytes) -> bytes:
+    return instead.encode().ljust(len(name), b"_")[: len(name)]
+
+
+def _tables(notebook: dict[str, Any]) -> list[tuple[str, list[tables.Row]]]:
+    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
+    bundles = [output["data"][tables.MIME] for output in outputs if tables.MIME in output.get("data", {})]
+    return [(bundle["table"], bundle["rows"]) for bundle in bundles]

@@ -1,0 +1,195 @@
+"""Compile one kernel, by NVRTC or NVCC, for one architecture: code, seconds, registers. Needs no GPU and no driver.
+
+What the compilers get, besides your options: the architecture, the toolkit's include folders, the kernel's own folder,
+`-v` for ptxas, which only reports, and for NVRTC `--no-cache`, so that every build is one. Nothing else, so that the
+two can be compared. CuPy's `RawModule` adds more on its own, `-ftz=true` above all (denormals are flushed to zero);
+`CUPY_OPTIONS[compiler]` gives its machine code.
+"""
+
+import functools
+import os
+import re
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fourways import toolchain
+from fourways.building.resources import Resources, of_log
+
+COMPILERS = ("nvrtc", "nvcc")
+OUTPUTS = ("cubin", "ptx", "ltoir", "fatbin")
+# cupy/cuda/compiler.py of CuPy 14.2; a test compares it with the installed CuPy
+CUPY_OPTIONS = {"nvrtc": ("-ftz=true", "--device-as-default-execution-space"), "nvcc": ("-ftz=true",)}
+
+_ADVICE = (
+    ("ndefined reference|nresolved extern", 'name the unit that defines it, and declare it extern "C" in every unit'),
+    ("ultiple definition|multiply defined|already been defined", "keep one definition, or make the others static"),
+    (
+        "gpu.architecture|CUDA_ARCHITECTURES",
+        f"take one that the compiler knows, such as {', '.join(toolchain.ARCHITECTURES)}",
+    ),
+    ("nrecognized option|nknown option", "options are passed on as they are: mend the one that the compiler names"),
+    (
+        "cannot open source|No such file",
+        "put that header beside the file, or name its folder with the option -I/that/folder",
+    ),
+    ("symbol not found|ModuleGetFunction", 'declare the kernel extern "C"'),
+    ("error", "mend the source at the line that the compiler names"),
+)
+
+
+class BuildError(RuntimeError):
+    """A compiler refused: its own words, under one line that says which compiler and for what. Or no such entry."""
+
+
+@dataclass(frozen=True)
+class Build:
+    """A compiled kernel file. `seconds` is wall-clock time; `resources`, by entry point, is empty but for a cubin."""
+
+    path: Path
+    compiler: str
+    arch: str
+    output: str
+    options: tuple[str, ...]
+    code: bytes
+    seconds: float
+    resources: dict[str, Resources]
+    log: str
+
+    @property
+    def registers(self) -> int:
+        """Registers a thread of the hungriest entry point; 0 where there is no machine code."""
+        return max((found.registers for found in self.resources.values()), default=0)
+
+    @property
+    def shared_bytes(self) -> int:
+        """Static shared memory a block of the hungriest entry point, in bytes."""
+        return max((found.shared_bytes for found in self.resources.values()), default=0)
+
+
+def build(
+    path: Path | str,
+    compiler: str = "nvrtc",
+    arch: str | Sequence[str] = "sm_90",
+    output: str = "cubin",
+    options: Sequence[str] = (),
+) -> Build:
+    """Compile the kernel file `path`.
+
+    `compiler` is one of COMPILERS, `output` one of OUTPUTS, `arch` as "sm_90" or "90"; `options` go to the compiler as
+    they are ("-DFACTOR=3", "-use_fast_math", "-lineinfo"). The time NVRTC's library takes to load is not counted.
+    A fatbin, which NVRTC does not make, holds machine code for `arch`, which may be a list, and PTX of the last.
+    Raises ValueError for another compiler or output, BuildError for whatever the compiler refuses.
+    """
+    if compiler not in COMPILERS:
+        raise ValueError(f"no compiler {compiler!r}; there are: {', '.join(COMPILERS)}")
+    if output not in OUTPUTS:
+        raise ValueError(f"no output {output!r}; there are: {', '.join(OUTPUTS)}")
+    if output == "fatbin" and compiler == "nvrtc":
+        raise ValueError("NVRTC makes no fatbin; nvcc does")
+    path, numbers = Path(path), [name.removeprefix("sm_") for name in ([arch] if isinstance(arch, str) else arch)]
+    if len(numbers) > 1 and output != "fatbin":
+        raise ValueError(f"a {output} is for one architecture; {', '.join(numbers)} came")
+    compile_it = {"nvrtc": _nvrtc, "nvcc": _nvcc}[compiler]
+    code, seconds, log = compile_it(path, numbers, output, tuple(options))
+    named = " ".join(f"sm_{number}" for number in numbers)
+    return Build(path, compiler, named, output, tuple(options), code, seconds, of_log(log), log)
+
+
+def _refused(compiler: str, path: Path, numbers: list[str], log: str) -> BuildError:
+    return BuildError(f"{compiler} could not compile {path.name} for sm_{', sm_'.join(numbers)}:\n{log.strip()}")
+
+
+def _nvrtc(path: Path, numbers: list[str], output: str, options: tuple[str, ...]) -> tuple[bytes, float, str]:
+    # cuda.bindings, not cuda.core: its Program asks the driver before it makes PTX, and there may be none
+    nvrtc = _load_nvrtc()
+    target = {"cubin": ("-arch=sm_", ()), "ptx": ("-arch=compute_", ()), "ltoir": ("-arch=sm_", ("-dlto",))}[output]
+    # NVRTC 13.0 keeps what it compiled where there is a driver, and takes a build without -ftz for one with it
+    words = [
+        "--no-cache",
+        target[0] + numbers[0],
+        *target[1],
+        *(["--ptxas-options=-v"] if output == "cubin" else []),
+        *options,
+    ]
+    words += [f"-I{folder}" for folder in (path.parent, *toolchain.include_dirs())]
+    source = path.read_bytes()
+    start = time.perf_counter()
+    error, program = nvrtc.nvrtcCreateProgram(source, path.name.encode(), 0, [], [])
+    if error:
+        raise _refused("NVRTC", path, numbers, error.name)
+    try:
+        (error,) = nvrtc.nvrtcCompileProgram(program, len(words), [word.encode() for word in words])
+        seconds = time.perf_counter() - start
+        log = _fetch(nvrtc, program, "ProgramLog").rstrip(b"\0").decode(errors="replace")
+        if error:
+            raise _refused("NVRTC", path, numbers, log or error.name)
+        return _fetch(nvrtc, program, {"cubin": "CUBIN", "ptx": "PTX", "ltoir": "LTOIR"}[output]), seconds, log
+    finally:
+        nvrtc.nvrtcDestroyProgram(program)
+
+
+@functools.cache
+def _load_nvrtc():  # type: ignore[no-untyped-def]  # a module
+    try:
+        from cuda.bindings import nvrtc
+
+        nvrtc.nvrtcVersion()  # loads the library
+    except (ImportError, RuntimeError) as problem:
+        raise BuildError(f"NVRTC cannot be loaded ({problem}): {toolchain.SETUP}") from None
+    return nvrtc
+
+
+def _fetch(nvrtc, program, what: str) -> bytes:  # type: ignore[no-untyped-def]  # a module and its handle
+    """NVRTC's pair of calls: nvrtcGet<what>Size, then nvrtcGet<what> into a buffer of that size."""
+    error, size = getattr(nvrtc, f"nvrtcGet{what}Size")(program)
+    buffer = b"\0" * (0 if error else size)
+    if error or (error := getattr(nvrtc, f"nvrtcGet{what}")(program, buffer)[0]):
+        raise BuildError(f"NVRTC has no {what}: {error.name}")
+    return buffer
+
+
+def _nvcc(path: Path, numbers: list[str], output: str, options: tuple[str, ...]) -> tuple[bytes, float, str]:
+    compiler = toolchain.nvcc()
+    if compiler is None:
+        raise BuildError(f"no nvcc found: {toolchain.SETUP}")
+    number = numbers[0]
+    target = {
+        "cubin": ("-cubin", f"-arch=sm_{number}", "-Xptxas=-v"),
+        "ptx": ("-ptx", f"-arch=compute_{number}"),
+        "ltoir": ("-ltoir", "-dlto", f"-arch=lto_{number}"),
+        "fatbin": ("-fatbin", *_generated(numbers)),
+    }[output]
+    with tempfile.TemporaryDirectory() as folder:
+        result = Path(folder, f"{path.stem}.{output}")
+        command = [str(compiler), *target, *options, f"-I{path.parent}", "-x", "cu", str(path), "-o", str(result)]
+        start = time.perf_counter()
+        environment = os.environ | toolchain.variables()
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment)
+        seconds = time.perf_counter() - start
+        log = done.stdout + done.stderr
+        if done.returncode:
+            raise _refused("nvcc", path, numbers, log)
+        return result.read_bytes(), seconds, log
+
+
+def _generated(numbers: Sequence[str]) -> Iterator[str]:
+    """What tells nvcc to make machine code for each architecture, and PTX of the last."""
+    for number in numbers:
+        code = f"[sm_{number},compute_{number}]" if number == numbers[-1] else f"sm_{number}"
+        yield f"-gencode=arch=compute_{number},code={code}"
+
+
+def with_advice(words: str) -> str:
+    """What a compiler or linker said, with one line of advice below it where there is any to give."""
+    advice = next((text for pattern, text in _ADVICE if re.search(pattern, words)), "")
+    return f"{words}\nAdvice: {advice}" if advice else words
+
+
+def is_entry(name: str, entry: str | None) -> bool:
+    """Whether `name` in machine code is the function `entry`, as written or mangled; without an entry all are."""
+    # without extern "C" a name is mangled: its length, then the name
+    return not entry or bool(re.match(rf"{re.escape(entry)}$|.*(?<!\d){len(entry)}{re.escape(entry)}", name))

@@ -1,0 +1,65 @@
+"""One kernel through a Python package's own compiler call, timed in fresh processes."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from fourways import toolchain
+from fourways.building.compile import BuildError
+
+TIMES = 3
+"""How often each build is timed; the whole module of cmake once."""
+
+_NO_CACHE = {"CUDA_CACHE_DISABLE": "1"}  # NVRTC's own, which cuda.core and CuPy do not switch off
+
+
+class NotOfferedError(Exception):
+    """This compiler cannot do that, through no fault of the kernel; the message says why."""
+
+
+def task_of(path: Path, package: str, arch: str, options: Sequence[str]) -> dict[str, Any]:
+    """What `packages_process` is told: the kernel file `path` by `package` (cupy, pycuda, cuda.core), for `arch`."""
+    return {
+        "package": package,
+        "name": path.name,
+        "source": path.read_text(encoding="utf-8"),
+        "folder": str(path.parent),
+        "arch": arch,
+        "options": list(options),
+        "include_dirs": [str(folder) for folder in toolchain.include_dirs()],
+        "nvcc": str(toolchain.nvcc()),
+        "target": "cubin",
+        "times": 1,
+        "report": False,
+        "cache": None,
+        "result": None,
+    }
+
+
+def run(task: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """One task in a fresh process with caches in `folder`. Raises BuildError or NotOfferedError."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "fourways.building.packages_process"],
+        input=json.dumps(task),
+        capture_output=True,
+        text=True,
+        env=toolchain.child_environment() | toolchain.cold_caches(folder) | {"TMPDIR": str(folder)} | _NO_CACHE,
+    )
+    answer = json.loads(done.stdout.splitlines()[-1]) if done.stdout else {"error": done.stderr}
+    if "not_offered" in answer:
+        raise NotOfferedError(answer["not_offered"])
+    if "error" in answer:
+        words = answer["error"].replace("\0", "").strip()
+        raise BuildError(f"{task['package']} could not compile {task['name']} for {task['arch']}:\n{words}")
+    return answer
+
+
+def cached(task: dict[str, Any], folder: Path) -> list[float]:
+    """Seconds of the same build in fresh processes, after one that fills the cache."""
+    task |= {"cache": str(folder / "cache")}
+    Path(task["cache"]).mkdir()
+    run(task, folder)
+    return [run(task, folder)["seconds"][0] for _ in range(TIMES)]

@@ -1,0 +1,56 @@
+"""The command `fourways`: its subcommands, and what becomes of an error."""
+
+import typer
+
+from fourways.cli import kernels, lessons, machine, measure, profile, timeline
+from fourways.cli.options import complain
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+)
+
+
+@app.callback()
+def fourways() -> None:
+    """One CUDA kernel, four ways from Python: run, check and time the lessons.
+
+    `fourways list` shows the lessons, `fourways doctor` whether this machine can run them.
+    """
+
+
+app.command("list")(lessons.list_lessons)
+for command in (
+    machine.doctor,
+    lessons.run,
+    measure.check,
+    measure.time,
+    kernels.build,
+    kernels.sass,
+    kernels.link,
+    profile.profile,
+    timeline.timeline,
+    lessons.book,
+    lessons.export,
+    machine.install_pycuda,
+    machine.wheelhouse,
+):
+    app.command()(command)
+
+
+def main() -> None:
+    """Run the command. A user's mistake ends in one clear message and no traceback: 2 for bad arguments, else 1."""
+    from fourways import lesson
+    from fourways.checking import CheckFailure
+
+    try:
+        app()
+    except lesson.LessonError as error:
+        complain(error)
+        raise SystemExit(2) from None
+    except (CheckFailure, OSError, RuntimeError) as error:
+        complain(error)
+        raise SystemExit(1) from None

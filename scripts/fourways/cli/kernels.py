@@ -1,0 +1,135 @@
+"""The commands on the machine code of kernels: `fourways build`, `fourways sass`, `fourways link`."""
+
+from typing import Annotated
+
+import typer
+
+from fourways.cli.options import Arch, FigureFile, Json, Kernel, console, draw, errors, one_of, save
+
+Option = Annotated[list[str] | None, typer.Option("--option", "-o", help="For the compiler, e.g. `-o -DFACTOR=3`.")]
+Compiler = Annotated[list[str] | None, typer.Option("--compiler", "-c", help="Only this one; several times.")]
+
+
+def build(
+    kernel: Kernel,
+    compiler: Compiler = None,
+    arch: Arch = None,
+    option: Option = None,
+    entry: Annotated[str | None, typer.Option(help="What this one needs; default: the hungriest in the file.")] = None,
+    json_file: Json = None,
+    figure: FigureFile = None,
+) -> None:
+    """Compile a kernel by every compiler: seconds cold and cached, bytes, registers, spills. Needs no GPU.
+
+    `fourways build 1` takes lesson 01's kernel, for sm_90, by NVRTC, nvcc, PyCUDA, cuda.core and CMake.
+
+    `fourways build my.cu --arch all --json builds.json` takes a file of your own, for seven architectures. The last
+    table says which artefact runs on which GPU.
+
+    `fourways build my.cu --entry mine -c nvrtc -o -maxrregcount=32` shows what an option does to one kernel;
+    `fourways build 1 --figure builds.svg` draws the seconds.
+    """
+    from fourways import building, lesson, toolchain
+
+    one_of(compiler or [], building.ALL_COMPILERS, "--compiler")
+    path, archs = lesson.kernel_file(kernel), toolchain.architectures(arch or ["sm_90"])
+    names = compiler or building.ALL_COMPILERS
+    with errors.status(f"compiling {path.name}") as status:
+        found = building.rows(
+            path, names, archs, option or [], entry, lambda what: status.update(f"compiling {path.name}: {what}")
+        )
+    tables = [building.table(found), building.sizes_table(found), building.runs_on(archs)]
+    if len(archs) > 1:
+        tables.insert(2, building.matrix_table(found))
+    for table in tables:
+        console.print(table)
+    draw(figure, lambda: building.figure(found))
+    save(json_file, [table for table in tables if table.name in ("build", "runs_on")])
+
+
+def sass(
+    kernel: Kernel,
+    way: Annotated[
+        list[str] | None, typer.Option("--way", "-w", help="A way, options of your own after it; two ways for a diff.")
+    ] = None,
+    arch: Annotated[list[str] | None, typer.Option("--arch", "-a", help="Default sm_90; two for a diff.")] = None,
+    entry: Annotated[str | None, typer.Option(help="Only this function; default: all in the file.")] = None,
+    rename: Annotated[bool, typer.Option("--rename", help="A diff that ignores which registers were chosen.")] = False,
+    json_file: Json = None,
+    figure: FigureFile = None,
+) -> None:
+    """Show the machine code (SASS) that the ways make of a kernel. Needs no GPU.
+
+    `fourways sass 1` counts the instructions of lesson 01's kernel by kind, for every way;
+    `fourways sass 1 --arch all --figure counts.svg` does so for seven architectures and draws it.
+
+    `fourways sass 1 -w nvrtc` lists them. `fourways sass 1 -w nvrtc -w pycuda` puts two ways side by side, then builds
+    the second again, one option changed at a time, until it is the first: that option makes the difference.
+
+    `fourways sass my.cu --entry mine -w pycuda -w "pycuda --fmad=false"` shows what an option does to your kernel;
+    `fourways sass 1 -w nvrtc --arch 80 --arch 90` what an architecture does.
+    """
+    from fourways import lesson, toolchain
+    from fourways import sass as machine_code
+
+    ways, archs = way or list(machine_code.WAYS), toolchain.architectures(arch or ["sm_90"])
+    one_of(ways, machine_code.WAYS, "--way")
+    path = lesson.kernel_file(kernel)
+    try:
+        listings = [machine_code.listing(path, name, each, entry) for each in archs for name in ways]
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--way") from None
+    if way and len(listings) == 1:
+        print(*listings[0], sep="\n", end="\n\n")
+    if way and len(listings) == 2:
+        one, other = listings
+        print(machine_code.diff(one, other, rename), machine_code.explain(one, other), sep="\n\n")
+    table = machine_code.counts(listings)
+    console.print(table)
+    draw(figure, lambda: machine_code.figure(table.rows, f"{path.name}: instructions by kind"))
+    save(json_file, [table])
+
+
+def link(
+    units: Annotated[list[str] | None, typer.Argument(help="Files, or sources in quotes; default: cpp/link.")] = None,
+    entry: Annotated[str, typer.Option(help='The `extern "C"` kernel of these units.')] = "apply_transform",
+    arch: Annotated[
+        list[str] | None, typer.Option("--arch", "-a", help="E.g. `90`, or `all`; default: the GPU's, else sm_90.")
+    ] = None,
+    elements: Annotated[int, typer.Option(help="Elements that the kernel is checked and timed on.", min=1)] = 2**26,
+    device: Annotated[int | None, typer.Option(help="The GPU that runs it: a CUDA device ordinal.", min=0)] = None,
+    reference: Annotated[
+        str | None, typer.Option(help="What is right: `module.py:function`, of the NumPy array x. Default: see above.")
+    ] = None,
+    json_file: Json = None,
+    figure: FigureFile = None,
+) -> None:
+    """Link a program of several files in five builds, and show which of them inlined the call between the files.
+
+    `fourways link` takes the plug-in program of cpp/link: a library's kernel that calls a user's function.
+    A call that is left costs registers and time; link-time optimization (LTO) inlines it, as one source does.
+
+    `fourways link --arch all` shows the calls left for seven architectures. No GPU is needed, but only on one (which:
+    `--device 1`) is the program checked, against NumPy, and timed.
+
+    `fourways link library.cu mine.cu --entry my_kernel` takes files of your own. A GPU runs them if the kernel is
+    `my_kernel(const float* x, float* y, long long n)` and writes all n elements of y. All builds must then agree with
+    the one-source build, or with `--reference expected.py:function`. NaN is never right. A number is a lesson's kernel:
+    `fourways link 1 --entry doublify`.
+    """
+    from fourways import lesson, linking, toolchain
+
+    try:
+        linking.find_gpu(device)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--device") from None
+    archs = toolchain.architectures(arch or [])
+    files = [str(lesson.kernel_file(unit)) if unit.isdigit() else unit for unit in units or ()]
+    with errors.status("building five times"):
+        rows = linking.link_all(files, entry, archs, elements, device, reference)
+    table = linking.table(rows)
+    console.print(linking.inlining_table(rows) if len(archs) > 1 else table)
+    if problems := linking.problems(rows):
+        raise RuntimeError("\n".join(problems))
+    draw(figure, lambda: linking.figure(rows, f"{entry}, linked in five ways"))
+    save(json_file, [table])

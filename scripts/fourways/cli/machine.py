@@ -1,0 +1,57 @@
+"""The commands on this machine: what it has, and what it lacks."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fourways.cli.options import console, tell
+
+
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False) -> None:
+    """Say which compilers, libraries, driver and GPUs are used, whether they fit, and what to do if not.
+
+    Exit code 1 when a lesson could not run.
+    """
+    from fourways import doctor as doctors
+
+    diagnosis = doctors.diagnose()
+    if as_json:
+        print(diagnosis.to_json())
+    else:
+        console.print(doctors.render(diagnosis))
+    raise typer.Exit(0 if diagnosis.lessons_can_run else 1)
+
+
+def install_pycuda(
+    if_driver: Annotated[bool, typer.Option("--if-driver", help="Do nothing where there is no NVIDIA driver.")] = False,
+) -> None:
+    """Build PyCUDA from source for this environment and install it. It has no wheels; the build takes minutes."""
+    from fourways import install, toolchain
+
+    if if_driver and (reason := toolchain.missing("gpu")):
+        tell(f"PyCUDA is left out: {reason}")
+        return
+    install.install_pycuda(log=tell)
+
+
+def wheelhouse(
+    folder: Annotated[Path, typer.Argument(help="The folder to write: empty, or not there yet.")],
+    python: Annotated[str, typer.Option(help="The Python version of the GPU machine.")] = "3.12",
+    have: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            help="What that machine has: its `pip freeze`, names or patterns such as `nvidia-*`, one a line.",
+        ),
+    ] = None,
+) -> None:
+    """Gather the wheels that a GPU machine without network needs, PyCUDA's included. Needs no driver; takes minutes.
+
+    There: `make lessons PYTHON=python3 WHEELHOUSE=folder`.
+    """
+    from fourways import install
+
+    there = have.read_text(encoding="utf-8").splitlines() if have else []
+    install.wheelhouse(folder, python=python, have=there, log=tell)

@@ -1,0 +1,67 @@
+"""The command `fourways profile`."""
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fourways.cli.options import FigureFile, Json, Size, asked_size, console, draw, errors, one_of, save, writable
+
+
+def profile(
+    target: Annotated[str, typer.Argument(help="A lesson's number, a .cu or .cuh file, or a report (.ncu-rep).")],
+    way: Annotated[str, typer.Option("--way", "-w", help="nvrtc, nvcc, pycuda or pybind11.")] = "nvrtc",
+    size: Size = "2^26",
+    entry: Annotated[str | None, typer.Option(help="The kernel of a file; or one of several that a way calls.")] = None,
+    clocks: Annotated[str, typer.Option(help="`base`: hold the GPU's base clock. `none`: leave it.")] = "base",
+    full: Annotated[bool, typer.Option("--full", help="Collect all that Nsight Compute can: slower.")] = False,
+    report: Annotated[
+        Path | None, typer.Option(help="Keep the report here (.ncu-rep), for Nsight Compute.", callback=writable)
+    ] = None,
+    nsys: Annotated[
+        bool, typer.Option("--nsys", help="Nsight Systems instead: its command, run if it is here.")
+    ] = False,
+    json_file: Json = None,
+    figure: FigureFile = None,
+) -> None:
+    """Profile one call of one way with Nsight Compute: ten metrics and what they mean, and the hottest source lines.
+
+    `fourways profile 1` profiles lesson 01's kernel as built by NVRTC; `fourways profile 1 --way pycuda --size 2^20` in
+    another way, on fewer elements.
+
+    `fourways profile my.cu --entry mine --report mine.ncu-rep --figure roofline.svg` profiles a kernel of your own,
+    keeps the report and draws the roofline. The kernel must be
+    `extern "C" __global__ void mine(const float *x, float *y, long long n)`.
+
+    `fourways profile mine.ncu-rep` prints a report that you have; no GPU is needed.
+
+    `fourways profile 1 --nsys` prints the command that records a timeline with Nsight Systems, and runs it;
+    `fourways timeline 1` records one without.
+    """
+    from fourways import lesson, profiling, timing
+
+    if target.endswith(".ncu-rep"):
+        found, title = profiling.read(Path(target)), Path(target).stem
+    else:
+        elements, title = asked_size(size), f"{lesson.kernel_file(target).stem}, {way}"
+        one_of([way], [known for known in lesson.WAYS if known != "host"], "--way")
+        one_of([clocks], profiling.CLOCKS, "--clocks")
+        if nsys:
+            output = report or Path(f"{lesson.kernel_file(target).stem}_{way}.nsys-rep")
+            words = profiling.nsys_command(target, way, elements, output, entry)
+            print(shlex.join(words))
+            return profiling.run_nsys(words)
+        if report and report.suffix != ".ncu-rep":
+            raise typer.BadParameter(f"{report}: a report is a .ncu-rep file", param_hint="--report")
+        try:
+            with errors.status(f"profiling {target}, {way}"):
+                found = profiling.profile(target, way, elements, entry, clocks, full, report)
+        except profiling.NoCountersError:
+            console.print(timing.table([profiling.by_events(target, way, elements, entry)], "By events, no counters."))
+            raise
+    tables = [profiling.table(found.metrics), profiling.lines_table(found.lines)]
+    for table in tables:
+        console.print(table)
+    draw(figure, lambda: profiling.figure(found.metrics, title))
+    save(json_file, tables)

@@ -1,0 +1,13 @@
+"""The host way: a kernel of `cpp/kernels`, unchanged, compiled by a C++ compiler and run on NumPy arrays.
+
+    module = host.compile(kernels.path("doublify"), options=("-DFACTOR=3",))
+    kernel = module.get_function("doublify")
+    kernel((blocks,), (threads,), (x, y, np.int64(x.size)))
+
+The calls are those of CuPy's `RawModule` and `RawKernel`. `cpp/host/cuda_on_host.hpp` says how blocks and threads run.
+With `sanitize="thread"` or `"address"` a launch looks for races or for accesses outside of the arrays, and raises
+SanitizerError. A race between two blocks goes unseen, because blocks run one after another.
+"""
+
+from fourways.host.compile import CompileError, HostKernel, HostModule, compile, unsupported
+from fourways.host.launch import SanitizerError

@@ -1,0 +1,175 @@
+"""Compiles a kernel of `cpp/kernels`, unchanged, by a C++ compiler, and keeps what it compiled."""
+
+import hashlib
+import json
+import re
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from fourways import files, kernels, toolchain
+from fourways.host.launch import Library, Parameter, Program, check_launch
+
+_NO_HOST_WAY = {
+    r"^\s*#\s*include\s*<cub/": "it uses CUB, whose algorithms need a GPU",
+    r"^\s*#\s*include\s*<(cooperative_groups|mma\.h|cuda/pipeline|cuda/barrier)": "it includes <{0}>, GPU-only",
+    r"^[^/\n]*\basm\b\s*(volatile\s*)?\(": "it has inline PTX",
+}
+_SANITIZERS = {"thread": ("-fsanitize=thread", "-DFOURWAYS_THREADS"), "address": ("-fsanitize=address",)}
+_DYNAMIC_SHARED = re.compile(
+    r"extern\s+__shared__\s+(?:(?:__align__|alignas)\s*\([^)]*\)\s*)?([\w:<> ]+?)\s+(\w+)\s*\[\s*\]\s*;"
+)
+
+
+class CompileError(RuntimeError):
+    """The kernel does not compile; the message holds the compiler's own words."""
+
+
+class HostKernel:
+    """A kernel that runs on NumPy arrays; `signature` holds the types of its parameters."""
+
+    def __init__(self, name: str, number: int, signature: str, code: Library | Program):
+        self.name, self._number, self._code = name, number, code
+        self.signature = tuple(signature.split(",")) if signature else ()
+        self._parameters = [Parameter(text) for text in self.signature]
+
+    def __call__(self, grid: Sequence[int], block: Sequence[int], args: Sequence[Any], *, shared_mem: int = 0) -> None:
+        """Launch it and wait: grid and block are tuples of one to three numbers, `shared_mem` is in bytes.
+
+        A pointer takes a C-contiguous array of its dtype, a scalar NumPy's scalar of that dtype (an integer: also int).
+        Raises TypeError or ValueError that name the argument, before anything runs; SanitizerError; RuntimeError
+        where the block's threads cannot be started, or where a warp's lanes never meet.
+        """
+        shape, values = check_launch(self.name, self._parameters, grid, block, args, shared_mem)
+        self._code.launch(self._number, shape, int(shared_mem), self._parameters, values)
+
+
+class HostModule:
+    """The compiled kernels of one file: `path`, and their `names`."""
+
+    def __init__(self, path: Path, names: list[str], code: Library | Program):
+        self.path, self.names, self._code = path, names, code
+        self._signatures = code.signatures()
+
+    def get_function(self, name: str) -> HostKernel:
+        """The kernel `name`. Raises ValueError, naming those there are, if there is no such kernel."""
+        if name not in self.names:
+            raise ValueError(f"no kernel {name!r} in {self.path.name}; there are: {', '.join(self.names)}")
+        number = self.names.index(name)
+        return HostKernel(name, number, self._signatures[number], self._code)
+
+
+def unsupported(path: str | Path) -> str | None:
+    """Why the kernel in this file has no host way ("it uses CUB …"), or None if it has one."""
+    text = Path(path).read_text(encoding="utf-8")
+    for pattern, reason in _NO_HOST_WAY.items():
+        if found := re.search(pattern, text, re.MULTILINE):
+            return reason.format(found[found.lastindex or 0])
+    return None
+
+
+def compile(
+    path: str | Path,
+    options: Sequence[str] = (),
+    sanitize: str | None = None,
+    name_expressions: Sequence[str] = (),
+) -> HostModule:
+    """Compile the kernels of one file, or take them from the cache.
+
+    `options` are the C++ compiler's (`-DFACTOR=3`, `-I…` relative to the kernel's folder); `name_expressions` name
+    the instances of templates (`"scale<float>"`); `sanitize` is None, "thread" or "address".
+    Raises CompileError; ValueError where the kernel has no host way; FileNotFoundError without a C++ compiler.
+    """
+    path = Path(path).resolve()
+    if isinstance(options, str) or isinstance(name_expressions, str):
+        raise TypeError("options and name_expressions are tuples of str, such as ('-DFACTOR=3',); a lone str came")
+    if sanitize not in (None, *_SANITIZERS):
+        raise ValueError(f"sanitize is None, 'thread' or 'address'; {sanitize!r} came")
+    if reason := unsupported(path):
+        raise ValueError(f"{path.name} has no host way: {reason}")
+    text = path.read_text(encoding="utf-8")
+    templates = {expression.split("<")[0] for expression in name_expressions}
+    names = [*(name for name in kernels.parameters(text) if name not in templates), *name_expressions]
+    if not names:
+        raise ValueError(f"{path} holds no `__global__ void` function")
+    built = _build(path, _translation_unit(path, text, names), tuple(options), sanitize)
+    return HostModule(path, names, Program(built) if sanitize else Library(built))
+
+
+def _translation_unit(path: Path, text: str, names: Sequence[str]) -> str:
+    """The C++ text of a kernel file: the kernels with their own line numbers, then the list of them."""
+    text = _DYNAMIC_SHARED.sub(r"auto *const \2 = fourways::dynamic_shared<\1>();", text)
+    entries = ", ".join(f"Entry<&::{name}>::kernel()" for name in names)
+    return (
+        f'#include "cuda_on_host.hpp"\n#line 1 {json.dumps(str(path), ensure_ascii=False)}\n{text}\n'
+        '#line 1 "the list of kernels"\nnamespace fourways { namespace { const std::vector<Kernel> &kernels()\n'
+        f"{{ static const std::vector<Kernel> all{{{entries}}}; return all; }} }} }}\n"
+    )
+
+
+def _command(compiler: Path, folder: Path, options: tuple[str, ...], sanitize: str | None) -> list[str]:
+    """The compiler's command line for kernels of `folder`; it reads the text from its standard input."""
+    target = ("-O1", "-g", "-DFOURWAYS_MAIN", *_SANITIZERS[sanitize]) if sanitize else ("-O3", "-fPIC", "-shared")
+    ours = [word for path in (folder, kernels.root() / "cpp" / "host") for word in ("-iquote", str(path))]
+    cuda = [word for path in toolchain.include_dirs() for word in ("-isystem", str(path))]
+    common = ("-fvisibility=hidden", "-pthread", *options, "-std=c++20")
+    return [str(compiler), *target, *common, *ours, *cuda, "-x", "c++", "-"]
+
+
+def _build(path: Path, unit: str, options: tuple[str, ...], sanitize: str | None) -> Path:
+    """The compiled file for a translation unit: from the cache, or fresh and then cached.
+
+    `<key>.json` lists the headers that the unit included when last compiled. The compiled file is named by the key
+    and those headers' present contents, so a changed header leads to another name, and no file is ever rewritten.
+    """
+    compiler = toolchain.host_compiler()
+    if compiler is None:
+        raise FileNotFoundError(toolchain.missing("host"))
+    command = _command(compiler, path.parent, options, sanitize)
+    binary = compiler.resolve()
+    identity = [str(binary), binary.stat().st_size, binary.stat().st_mtime_ns]  # to ask its version starts a process
+    key = hashlib.sha256(json.dumps([unit, command, identity]).encode()).hexdigest()
+    cache = files.cache_dir()
+    manifest = cache / f"{key}.json"
+    if manifest.exists():
+        built = _named_by_contents(cache, key, json.loads(manifest.read_text(encoding="utf-8")))
+        if built and built.exists():
+            return built
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        building = tempfile.TemporaryDirectory(dir=cache, prefix="building-")
+    except OSError as error:
+        hint = "set FOURWAYS_CACHE_DIR to a folder that can be written"
+        raise OSError(f"compiled kernels cannot be kept in {cache} ({error.strerror}): {hint}") from error
+    with building as folder:
+        fresh, listing, names = (Path(folder) / name for name in ("built", "listing", "names"))
+        command += ["-o", str(fresh), "-MD", "-MF", str(listing), "-MT", "built"]
+        done = subprocess.run(command, input=unit.encode(), capture_output=True, cwd=path.parent)
+        if done.returncode:
+            words = done.stderr.decode(errors="replace").strip()
+            raise CompileError(f"{path.name} does not compile with {compiler}:\n{words}")
+        included = _parse_listing(listing.read_text(encoding="utf-8"), path.parent)
+        built = _named_by_contents(cache, key, included)
+        assert built, "a header vanished while the compiler ran"
+        names.write_text(json.dumps(included), encoding="utf-8")
+        fresh.replace(built)
+        names.replace(manifest)
+    return built
+
+
+def _named_by_contents(cache: Path, key: str, included: list[str]) -> Path | None:
+    digest = hashlib.sha256(key.encode())
+    for header in included:
+        try:
+            digest.update(hashlib.sha256(Path(header).read_bytes()).digest())
+        except OSError:
+            return None
+    return cache / f"{digest.hexdigest()}.bin"
+
+
+def _parse_listing(listing: str, folder: Path) -> list[str]:
+    """The files of a make rule as `-MD` writes it: blanks in a name are escaped, lines end in a backslash."""
+    words = re.findall(r"(?:\\.|[^\s\\])+", listing.replace("\\\n", " ").partition(":")[2])
+    return [str(folder / word.replace("\\ ", " ").replace("\\#", "#").replace("$$", "$")) for word in words]

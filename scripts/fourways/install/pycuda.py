@@ -1,0 +1,117 @@
+"""PyCUDA, which has no wheels: built from source, with or without a driver, and installed."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from fourways import toolchain
+from fourways.install.pip import InstallError, pip, run
+
+PYCUDA = "2026.1"
+"""The version of PyCUDA, which pyproject.toml names too; a test holds the two together."""
+
+PYCUDA_SHA256 = "759516160628ba06f32ce7e563e3f5b9214691dc9528a03ea99ea1073f4e14ba"
+"""The hash of that version's source distribution; PyCUDA has no wheels."""
+
+_PROBE = """
+import ctypes, importlib.metadata, sys
+version = importlib.metadata.version("pycuda")
+if version != sys.argv[1]:
+    raise SystemExit(f"version {version} is installed")
+import pycuda.compiler
+try:
+    ctypes.CDLL("libcuda.so.1")
+except OSError:
+    pass  # no driver here, and without one pycuda.driver does not import
+else:
+    import pycuda.driver
+"""
+
+
+def install_pycuda(log: Callable[[str], None] = print) -> None:
+    """Build PyCUDA and install it in this environment, then import it in a fresh process.
+
+    Only says so where the right version is there and imports. Needs nvcc, CUDA's headers and a C++ compiler, but no
+    driver. Raises InstallError.
+    """
+    problem = pycuda_problem()
+    if problem is None:
+        log(f"PyCUDA {PYCUDA} is already installed")
+        return
+    log(f"PyCUDA {problem}: building {PYCUDA} from source, which takes some minutes")
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="fourways-") as work:
+        wheel = str(build_pycuda(sys.executable, Path(work)))
+        run(pip(sys.executable, "install", "--no-deps", "--force-reinstall", wheel), "installing PyCUDA")
+        run(pip(sys.executable, "install", wheel), "installing what PyCUDA needs")  # only what is not there yet
+    if problem := pycuda_problem():
+        raise InstallError(f"PyCUDA {PYCUDA} was built and installed, but {problem}")
+    log(f"PyCUDA {PYCUDA} built and installed in {time.monotonic() - start:.0f} s")
+
+
+def pycuda_problem() -> str | None:
+    """None if this Python imports the right PyCUDA (its driver module too where there is a driver), else why not."""
+    done = subprocess.run([sys.executable, "-c", _PROBE, PYCUDA], capture_output=True, text=True, errors="replace")
+    reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+    if done.returncode == 0:
+        return None
+    if "PackageNotFoundError" in reason:
+        return "is not installed"
+    return reason if reason.startswith("version ") else f"does not import: {reason}"
+
+
+def build_pycuda(python: str | Path, folder: Path) -> Path:
+    """Build PyCUDA's wheel for the interpreter `python` into `folder`; returns its path. Raises InstallError."""
+    with tempfile.TemporaryDirectory(prefix="fourways-") as work:
+        pinned = Path(work, "pycuda.txt")
+        pinned.write_text(f"pycuda=={PYCUDA} --hash=sha256:{PYCUDA_SHA256}\n", encoding="utf-8")
+        # No cache: pip keeps the wheels it has built, and one built without our variables would not run.
+        options = ["--verbose", "--no-cache-dir", "--no-deps", "--no-binary", "pycuda", "--require-hashes"]
+        command = pip(python, "wheel", *options, "-r", str(pinned), "-w", str(folder))
+        run(command, f"building PyCUDA {PYCUDA}", build_variables(Path(work)))
+    return next(folder.glob("pycuda-*.whl"))
+
+
+def build_variables(work: Path) -> dict[str, str]:
+    """The environment in which PyCUDA's own build finds all it needs; puts the libraries to link with into `work`.
+
+    Its setup.py takes the toolkit whose nvcc is first on PATH and links libcuda.so and libcurand.so by these names.
+    A machine without driver has no libcuda.so, and the wheels hold libcurand.so.10 only. So `work` gets a
+    libcurand.so, and a libcuda.so that is empty but bears the driver's soname: a link asks for no more.
+    Raises InstallError that names what is missing.
+    """
+    compiler, nvcc = toolchain.host_compiler(), toolchain.nvcc()
+    if compiler is None:
+        raise InstallError(f"PyCUDA cannot be built: {toolchain.missing('host')}")
+    places = (f"{folder}/libcurand.so*" for folder in ("lib64", "lib", f"{toolchain.TARGET}/lib"))
+    found = {name: toolchain.header_dirs(name, "")[:1] for name in ("cuda.h", "cudaProfiler.h", "curand.h")}
+    headers = dict.fromkeys(str(folder) for folders in found.values() for folder in folders)
+    found |= {"nvcc": [nvcc] if nvcc else [], "libcurand.so": toolchain.in_roots(*places)}
+    if absent := [name for name, paths in found.items() if not paths]:
+        looked = ", ".join(str(root.folder) for root in toolchain.roots()) or "no CUDA toolkit found"
+        raise InstallError(
+            f"PyCUDA cannot be built: {', '.join(absent)} not found ({looked}); "
+            "`pip install 'cuda-toolkit[nvcc,cudart,profiler,curand]==13.0.*'` brings them"
+        )
+    (work / "libcurand.so").symlink_to(found["libcurand.so"][0])
+    stub = [str(compiler), "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-x", "c++", os.devnull]
+    run([*stub, "-o", str(work / "libcuda.so")], "linking a stand-in for the driver's library")
+    variables = os.environ | toolchain.variables()
+    # --no-as-needed: the stand-in is empty, a linker that drops what nothing uses would drop it, and PyCUDA would
+    # not load the driver. The run path finds libcurand.so.10 wherever the wheel is installed beside NVIDIA's, else
+    # in the system's toolkit; LD_LIBRARY_PATH goes before both, the folders of ldconfig after.
+    rpath = "$ORIGIN/../nvidia/cu13/lib:/usr/local/cuda/lib64"
+    return variables | {
+        "CXX": os.environ.get("CXX", str(compiler)),
+        "CPLUS_INCLUDE_PATH": _joined(os.pathsep, *headers, variables.get("CPLUS_INCLUDE_PATH")),
+        "LIBRARY_PATH": _joined(os.pathsep, str(work), variables.get("LIBRARY_PATH")),
+        "LDFLAGS": _joined(" ", variables.get("LDFLAGS"), f"-Wl,--no-as-needed,--strip-debug,-rpath,{rpath}"),
+    }
+
+
+def _joined(separator: str, *parts: str | None) -> str:
+    return separator.join(part for part in parts if part)

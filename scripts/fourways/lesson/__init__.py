@@ -1,0 +1,13 @@
+"""Lessons: read, run, exported; their ways as plain functions; kernels of your own as cases beside them.
+
+A lesson is a MyST notebook, `lessons/NN_slug.md`. The code in its cells is the code that is timed, checked and
+recorded: nothing here holds a second copy of a way.
+"""
+
+from fourways.lesson.case import Case, named_reference
+from fourways.lesson.export import ExportError, export
+from fourways.lesson.notebook import Lesson, LessonError, all_lessons, find, kernel_file, tags
+from fourways.lesson.nvtx import name_cells
+from fourways.lesson.run import LessonRun, outcomes, run, skip_reason
+from fourways.lesson.task import task
+from fourways.lesson.ways import GPU_SIZE, HOST_SIZE, WAYS, Ways, collect, load

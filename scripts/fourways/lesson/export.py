@@ -1,0 +1,83 @@
+"""Lessons as Jupyter notebooks for a class: without the solutions, or with them.
+
+A lesson's text is MyST, which Jupyter shows only in part: pictures become plain Markdown with the files beside the
+notebook, boxes become quotations, citations links, and drawings for the book's dark pages are left out.
+"""
+
+import copy
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from fourways import files, kernels
+from fourways.lesson.notebook import Lesson, tags
+
+_IMAGE = re.compile(r"^```\{image\} +\.\./book/(\S+)\n(.*?)^```\n?", re.DOTALL | re.MULTILINE)
+_BOX = re.compile(r"^(:{3,}|`{3,})\{admonition\} ([^\n]*)\n(?::class: [^\n]*\n)?(.*?)^\1$", re.DOTALL | re.MULTILINE)
+_LINK = re.compile(r"\[([^\]]+)\]\(\.\./[^)]+\)")
+_CITATION = re.compile(r"\{cite\}`([^`]+)`")
+
+
+class ExportError(RuntimeError):
+    """What cannot be exported; the message says why, and nothing was written."""
+
+
+def export(lessons: Iterable[Lesson], folder: Path, solutions: bool = False) -> list[Path]:
+    """Write `NN_slug.ipynb` for every lesson, and the pictures it shows, into `folder`; return the notebooks.
+
+    Without `solutions`, the cells tagged `solution` are left out. Raises ExportError, before it writes anything, if one
+    of the notebooks is there already and differs: it may hold somebody's work.
+    """
+    import nbformat
+
+    sources = _sources()
+    contents: dict[Path, bytes] = {}
+    for found in lessons:
+        notebook, pictures = _plain(found, sources, solutions)
+        contents |= {folder / name: (kernels.root() / "book" / name).read_bytes() for name in pictures}
+        contents[folder / f"{found.slug}.ipynb"] = (nbformat.writes(notebook) + "\n").encode()
+    notebooks = [path for path in contents if path.suffix == ".ipynb"]
+    kept = [path.name for path in notebooks if path.exists() and path.read_bytes() != contents[path]]
+    if kept:
+        raise ExportError(f"{folder} holds other versions of {', '.join(kept)}; name another folder, or move them away")
+    for path, content in contents.items():
+        files.write_bytes(path, content)
+    return notebooks
+
+
+def _plain(found: Lesson, sources: dict[str, str], solutions: bool) -> tuple[Any, list[str]]:
+    """The notebook of a lesson for Jupyter, and the names of its pictures below `book/`."""
+    notebook = copy.deepcopy(found.notebook)
+    notebook.cells = [cell for cell in notebook.cells if solutions or "solution" not in tags(cell)]
+    pictures: list[str] = []
+
+    def picture(match: re.Match[str]) -> str:
+        if "only-dark" in match[2]:
+            return ""
+        pictures.append(match[1])
+        words = re.search(r":alt: (.*)", match[2])
+        return f"![{words[1] if words else ''}]({match[1]})\n"
+
+    def quote(match: re.Match[str]) -> str:
+        return "\n".join(f"> {line}".rstrip() for line in [f"**{match[2]}**", "", *match[3].strip().splitlines()])
+
+    for number, cell in enumerate(notebook.cells):
+        cell.id = f"{found.slug}-{number}"  # the same bytes for the same lesson
+        if cell.cell_type == "markdown":
+            text = _LINK.sub(r"\1", _BOX.sub(quote, _IMAGE.sub(picture, cell.source)))
+            text = _CITATION.sub(lambda match: ", ".join(sources.get(key, key) for key in match[1].split(",")), text)
+            cell.source = text.replace("```cuda", "```c++")
+    return notebook, pictures
+
+
+def _sources() -> dict[str, str]:
+    """The book's sources by key, each as a Markdown link."""
+    text = (kernels.root() / "book" / "references.bib").read_text(encoding="utf-8")
+    links = {}
+    for entry in re.split(r"^@", text, flags=re.MULTILINE)[1:]:
+        key = re.match(r"\w+\{([^,\s]+),", entry)
+        url = re.search(r"^\s*url\s*=\s*\{(.+?)\}", entry, re.MULTILINE)
+        if key and url:
+            links[key[1]] = f"[[{key[1]}]({url[1]})]"
+    return links

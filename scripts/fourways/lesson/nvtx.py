@@ -1,0 +1,47 @@
+"""NVTX ranges around a lesson's cells, so that a profiler names them: an IPython extension.
+
+`FOURWAYS_NVTX=1 nsys profile fourways run 1` shows each cell of lesson 01 as a range, with its number and tags. With a
+tag, `FOURWAYS_NVTX=measure nsys profile --capture-range=cudaProfilerApi fourways run 1`, CUDA's profiler is also
+switched on for cells that carry the tag, and off again after them.
+"""
+
+import os
+from contextlib import ExitStack
+from typing import Any
+
+from fourways.lesson.notebook import Lesson, find, tags
+
+ASKED, LESSON = "FOURWAYS_NVTX", "FOURWAYS_LESSON"
+"""Environment variables: what is asked for, `1` or a tag; and the lesson whose cells a kernel runs."""
+
+
+def kernel_options() -> list[str]:
+    """What a Jupyter kernel's command line needs for the ranges: nothing unless `FOURWAYS_NVTX` is set."""
+    return [f"--IPKernelApp.extra_extensions={__name__}"] if os.environ.get(ASKED) else []
+
+
+def names(found: Lesson) -> dict[str, str]:
+    """The range of each code cell, by the cell's source: `cell 3 way-nvcc`, with numbers as in `fourways run`."""
+    code_cells = [cell for cell in found.notebook.cells if cell.cell_type == "code"]
+    return {cell.source: " ".join([f"cell {number}", *tags(cell)]) for number, cell in enumerate(code_cells, 1)}
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """What IPython calls for an extension: name the cells of the lesson in FOURWAYS_LESSON."""
+    name_cells(shell, find(os.environ[LESSON]))
+
+
+def name_cells(shell: Any, found: Lesson) -> None:
+    """Put every cell that `shell` runs from now on into a range. CuPy is imported here, so before any range."""
+    from cupyx.profiler import profile, time_range
+
+    ranges, asked, stack = names(found), os.environ.get(ASKED), ExitStack()
+
+    def begin(info: Any) -> None:
+        name = ranges.get(info.raw_cell, "cell")
+        if asked in name.split()[2:]:
+            stack.enter_context(profile())
+        stack.enter_context(time_range(name))
+
+    shell.events.register("pre_run_cell", begin)
+    shell.events.register("post_run_cell", lambda result: stack.close())

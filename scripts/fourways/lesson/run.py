@@ -1,0 +1,131 @@
+"""Execute lessons cell by cell, and skip what this machine cannot run."""
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass, field
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from fourways import files, kernels, tables, toolchain
+from fourways.lesson import nvtx
+from fourways.lesson.notebook import Lesson, tags
+from fourways.lesson.ways import WAYS
+
+Progress = Callable[[Lesson, int, int], None]
+"""Called before each code cell with the lesson, the cell's number from 1, and the number of code cells."""
+
+
+@dataclass
+class LessonRun:
+    """What became of one lesson: code cells run, cells skipped by reason, seconds, and the error if there was one."""
+
+    lesson: Lesson
+    notebook: Any
+    ran: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0
+    error: str = ""
+
+    @property
+    def outcome(self) -> str:
+        """`passed` or `failed`."""
+        return "failed" if self.error else "passed"
+
+
+def skip_reason(cell: Any) -> str | None:
+    """Why this code cell cannot run on this machine, with the remedy, or None.
+
+    The tags `gpu`, `way-<way>` and `needs-<way>` name what a cell needs.
+    """
+    for tag in tags(cell):
+        need = "gpu" if tag == "gpu" else tag.removeprefix("way-").removeprefix("needs-")
+        if need in ("gpu", *WAYS) and (reason := toolchain.missing(need)):
+            return reason
+    return None
+
+
+def run(found: Lesson, progress: Progress = lambda *_: None, timeout: int = 600) -> LessonRun:
+    """Execute a lesson in a fresh Jupyter kernel of this interpreter. A failing cell ends the lesson, not the caller.
+
+    `timeout` is in seconds a cell. The executed notebook is also written to `build/lessons/NN_slug.ipynb`.
+    With `FOURWAYS_NVTX` set, profilers see each cell as a range: `fourways.lesson.nvtx`.
+    """
+    import nbformat
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
+    result = LessonRun(found, deepcopy(found.notebook))
+    code_cells = [(i, cell) for i, cell in enumerate(result.notebook.cells) if cell.cell_type == "code"]
+    start, number = time.perf_counter(), 0
+    try:
+        with _kernel(found, result.notebook, timeout) as client:
+            for number, (index, cell) in enumerate(code_cells, 1):
+                progress(found, number, len(code_cells))
+                if reason := skip_reason(cell):
+                    result.skipped[reason] += 1
+                    note = f"Skipped: {reason}\n"
+                    cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=note)]
+                    continue
+                client.execute_cell(cell, index, execution_count=number)
+                result.ran += 1
+    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+        result.error = f"code cell {number}:\n{files.plain(str(error)).strip()}"
+    except (RuntimeError, OSError) as error:  # of the Jupyter kernel or its sockets
+        result.error = f"Jupyter: {files.plain(str(error)).strip()}"
+    result.seconds = time.perf_counter() - start
+    for cell in result.notebook.cells:
+        cell.metadata.pop("execution", None)  # time stamps of single messages
+    path = kernels.root() / "build" / "lessons" / f"{found.slug}.ipynb"
+    files.write_text(path, nbformat.writes(result.notebook))
+    return result
+
+
+@contextmanager
+def _kernel(found: Lesson, notebook: Any, timeout: int) -> Iterator[Any]:
+    """A notebook client with a Jupyter kernel of this interpreter, whatever kernels are installed elsewhere."""
+    from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
+    from jupyter_client.manager import AsyncKernelManager
+    from nbclient import NotebookClient
+
+    class ThisInterpreter(KernelSpecManager):
+        def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
+            launcher = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+            launcher += ["--log-level=CRITICAL"]  # Ctrl-C ends it in the middle of a cell, about which it complains
+            return KernelSpec(argv=[*launcher, *nvtx.kernel_options()])
+
+    resources = {"metadata": {"path": str(kernels.root() / "lessons")}}
+    with TemporaryDirectory(prefix="fourways-", dir="/tmp") as sockets:  # a socket's path must be short
+        manager = AsyncKernelManager(
+            kernel_name="python3",
+            kernel_spec_manager=ThisInterpreter(),
+            transport="ipc",  # no TCP port that others could reach
+            ip=f"{sockets}/kernel",
+        )
+        client = NotebookClient(notebook, km=manager, timeout=timeout, resources=resources, coalesce_streams=True)
+        with client.setup_kernel(cleanup_kc=True, env=toolchain.child_environment() | {nvtx.LESSON: found.slug}):
+            yield client
+
+
+def outcomes(results: list[LessonRun]) -> tables.Table:
+    """The closing table: lesson, cells run, cells skipped and why, seconds, outcome."""
+    rows = [
+        {
+            "lesson": result.lesson.slug,
+            "ran": result.ran,
+            "skipped": dict(result.skipped),
+            "seconds": result.seconds,
+            "outcome": result.outcome,
+        }
+        for result in results
+    ]
+    columns = [
+        ("lesson", lambda row: row["lesson"]),
+        ("cells run", lambda row: str(row["ran"])),
+        ("cells skipped", lambda row: "\n".join(f"{n}: {why}" for why, n in row["skipped"].items()) or "0"),
+        ("seconds", lambda row: f"{row['seconds']:.1f}"),
+        ("outcome", lambda row: row["outcome"]),
+    ]
+    return tables.Table("lessons", rows, columns)

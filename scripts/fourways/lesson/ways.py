@@ -1,0 +1,86 @@
+"""The ways of a lesson: the functions that its cells define."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from fourways import toolchain
+from fourways.lesson.notebook import Lesson, LessonError
+
+WAYS = ("nvrtc", "nvcc", "pycuda", "pybind11", "host")
+_WAY_FUNCTION = re.compile(rf"(\w+)_({'|'.join(WAYS)})")
+
+GPU_SIZE = 2**26
+"""Elements timed on a GPU: arrays several times larger than any L2 cache, small enough for a 4 GB card."""
+
+HOST_SIZE = 2**22
+"""Elements timed on the CPU."""
+
+
+@dataclass
+class Ways:
+    """The functions of one lesson that do the same thing in different ways.
+
+    `make_inputs(size)` returns a tuple of NumPy arrays and scalars; `reference(*inputs)` returns the expected output,
+    an array of the dtype that the kernel writes. Each of `functions`, keyed by way, takes `(*inputs, output)` and
+    writes the output: CuPy arrays for a GPU way, NumPy arrays for `host`.
+    `missing` holds, for every way that cannot run on this machine, one line with the remedy.
+    """
+
+    kernel: str
+    make_inputs: Callable[[int], tuple]
+    reference: Callable
+    functions: dict[str, Callable[..., None]]
+    missing: dict[str, str] = field(default_factory=dict)
+    rtol: float = 0.0
+
+    @property
+    def runnable(self) -> dict[str, Callable[..., None]]:
+        """The functions that can run on this machine, keyed by way."""
+        return {way: function for way, function in self.functions.items() if way not in self.missing}
+
+    def only(self, chosen: Iterable[str]) -> "Ways":
+        """These ways without those not chosen."""
+        kept = set(chosen)
+        functions = {way: function for way, function in self.functions.items() if way in kept}
+        return replace(
+            self, functions=functions, missing={way: why for way, why in self.missing.items() if way in kept}
+        )
+
+
+def collect(namespace: Mapping[str, Any], rtol: float = 0.0) -> Ways:
+    """The ways defined so far, found by name (`<kernel>_<way>`): call it in a lesson as `collect(globals())`.
+
+    `rtol` is the relative tolerance that checking allows; the default asks for the exact result.
+    Raises LessonError where no way, or the ways of more than one kernel, or no `make_inputs`/`reference` are defined.
+    """
+    found = {match.groups(): namespace[name] for name in namespace if (match := _WAY_FUNCTION.fullmatch(name))}
+    missing = {way: reason for way in WAYS if (reason := toolchain.missing(way))}
+    names = {kernel for kernel, _ in found}
+    if not names and missing:
+        raise LessonError("no way is defined; " + "; ".join(f"{way}: {reason}" for way, reason in missing.items()))
+    if len(names) != 1:
+        raise LessonError(f"expected functions <kernel>_<way> of one kernel, found {sorted(names) or 'none'}")
+    for needed in ("make_inputs", "reference"):
+        if needed not in namespace:
+            raise LessonError(f"no {needed}() defined: the cell tagged `setup` defines it")
+    functions = {way: function for way in WAYS for (_, other), function in found.items() if way == other}
+    return Ways(names.pop(), namespace["make_inputs"], namespace["reference"], functions, missing, rtol)
+
+
+def load(lesson: Lesson, ways: Iterable[str] = ()) -> Ways:
+    """Execute a lesson's `setup` cells and its `way-*` cells, of `ways` or all that can run here; return its functions.
+
+    Raises LessonError, naming the cell, where one of them raises.
+    """
+    namespace: dict[str, Any] = {"__name__": f"lesson_{lesson.slug}"}
+    chosen = list(ways) or [way for way in WAYS if not toolchain.missing(way)]
+    for tag in ["setup", *(f"way-{way}" for way in chosen)]:
+        for number, source in enumerate(lesson.cells(tag), 1):
+            cell = f"{lesson.path.name}, cell {number} tagged {tag}"
+            try:
+                exec(compile(source, f"<{cell}>", "exec"), namespace)
+            except Exception as error:
+                raise LessonError(f"{cell}: {type(error).__name__}: {error}") from error
+    return collect(namespace, rtol=lesson.rtol)

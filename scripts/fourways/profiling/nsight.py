@@ -1,0 +1,162 @@
+"""Profiles one call of one way with Nsight Compute; the command of Nsight Systems for the same call.
+
+`ncu` is called directly: `nsight-python` 1.1 wants ncu 2026.2.1 or later (CUDA 13.0 brings 2025.3.1), and its tables
+hold counters alone, no instructions and no source lines.
+"""
+
+import hashlib
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from fourways import building, files, kernels, lesson, timing, toolchain
+from fourways.lesson import GPU_SIZE
+from fourways.profiling import report as reports
+from fourways.profiling.report import Report, ReportError
+from fourways.tables import Row
+
+CLOCKS = ("base", "none")
+"""`base`: Nsight Compute holds the GPU at its base clock, for comparable figures. `none`: the clock runs as it does."""
+
+
+PROBLEM = "problem.txt"
+"""In the folder of the kept sources: why the profiled process failed."""
+
+
+class ProfilingError(RuntimeError):
+    """Nothing was profiled; the message says why, in the failed program's own words, and what to do."""
+
+
+class NoCountersError(ProfilingError):
+    """This machine does not let us read counters, though it may have a GPU; the message is one line with the remedy."""
+
+
+def profile(
+    target: str,
+    way: str = "nvrtc",
+    size: int = GPU_SIZE,
+    entry: str | None = None,
+    clocks: str = "base",
+    full: bool = False,
+    keep: Path | None = None,
+) -> Report:
+    """Profile one call of one way, with arrays of `size` elements, and return what the report says.
+
+    `target` is a lesson's number or name, or a kernel file as `lesson.Case` takes it, with its kernel `entry`; of a
+    lesson that launches several kernels, `entry` picks one. `clocks` is one of CLOCKS. `full` collects all that Nsight
+    Compute can, for its own window, in many more passes. `keep` is the .ncu-rep file to write, whole or not at all.
+    Raises NoCountersError where counters cannot be read, ProfilingError where the way or Nsight Compute fails,
+    LessonError for another target, ReportError where reports cannot be read.
+    """
+    lesson.kernel_file(target)
+    ncu = require_ncu(way)
+    with TemporaryDirectory(prefix="fourways-") as folder:
+        scratch = Path(folder)
+        words = [*ncu_options(ncu, scratch, entry, clocks, full), *command(target, way, size, entry)]
+        if way == "pybind11":  # built here: a compiler that runs under ncu takes minutes
+            words.append(f"--binding={binding_with_lines(target)}")
+        done = subprocess.run(
+            [*words, f"--sources={scratch}"],
+            env=toolchain.child_environment() | toolchain.cold_caches(scratch) | {"CUPY_CACHE_SAVE_CUDA_SOURCE": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+        report = scratch / "report.ncu-rep"
+        if not report.is_file() or (scratch / PROBLEM).is_file():
+            raise refused(done.stdout, target, scratch / PROBLEM)
+        found = reports.read(report)
+        if keep:
+            files.write_bytes(keep, report.read_bytes())
+    return found
+
+
+def binding_with_lines(target: str) -> Path:
+    """The folder of a pybind11 module with line information for a lesson's kernel, built once into our cache."""
+    kernel = str(lesson.find(target).meta["kernel"])
+    digest = hashlib.sha256(f"{kernels.root()} {sys.executable}".encode()).hexdigest()[:12]
+    folder = files.cache_dir() / "lineinfo" / f"{kernel}-{digest}"
+    building.build_binding(kernel, folder, options=["-DCMAKE_CUDA_FLAGS=-lineinfo"])
+    return folder
+
+
+def require_ncu(way: str = "nvrtc") -> Path:
+    """The program `ncu`, where a way can be profiled with it and the report be read.
+
+    Raises NoCountersError where ncu or the package that reads is missing, ProfilingError where the way cannot run.
+    """
+    if reason := toolchain.missing("gpu") or toolchain.missing(way):
+        raise ProfilingError(f"nothing to profile: {reason}")
+    try:
+        reports.require_package()
+    except ReportError as error:
+        raise NoCountersError(str(error)) from None
+    if ncu := toolchain.program("ncu"):
+        return ncu
+    raise NoCountersError(
+        "Nsight Compute (ncu) is not on this machine: it comes with the full CUDA toolkit, and alone from "
+        "developer.nvidia.com/nsight-compute"
+    )
+
+
+def ncu_options(ncu: Path, folder: Path, entry: str | None, clocks: str, full: bool) -> list[str]:
+    """Nsight Compute's own part of the command line, up to the program that it runs."""
+    return [
+        *(str(ncu), "--force-overwrite", "--export", str(folder / "report")),
+        *("--profile-from-start", "off", "--clock-control", clocks),
+        *("--target-processes", "application-only"),  # not the compilers that it starts
+        *(["--set", "full"] if full else reports.options()),
+        *("--import-source", "1", "--source-folders", f"{folder},{kernels.root() / 'cpp'}"),
+        *(["--kernel-name", entry] if entry else []),
+    ]
+
+
+def command(target: str, way: str, size: int = GPU_SIZE, entry: str | None = None) -> list[str]:
+    """The command line of the process that a profiler looks at: stages as NVTX ranges, one call at the end."""
+    words = [sys.executable, "-m", "fourways.profiling.nsight_process", target, way, f"--size={size}"]
+    return words + ([f"--entry={entry}"] if entry else [])
+
+
+def refused(output: str, target: str = "", problem: Path | None = None) -> ProfilingError:
+    """Why there is no report: the way's own failure (as `problem` holds it), missing rights, or what ncu printed."""
+    if problem and problem.is_file():
+        advice = "Nothing was profiled, because the way itself failed; "
+        return ProfilingError(f"{problem.read_text(encoding='utf-8')}\n{advice}`fourways check {target}` shows more.")
+    if "ERR_NVGPUCTRPERM" in output:
+        return NoCountersError(
+            "no right to read the GPU's counters (ERR_NVGPUCTRPERM): run as root, start a container with "
+            "--cap-add=SYS_ADMIN, or set the driver's option NVreg_RestrictProfilingToAdminUsers=0 "
+            "(developer.nvidia.com/ERR_NVGPUCTRPERM)"
+        )
+    told = [line.strip() for line in output.splitlines() if line.startswith(("==ERROR==", "==WARNING== No kernels"))]
+    words = "\n".join(told or output.strip().splitlines()[-5:])
+    return ProfilingError(f"Nsight Compute made no report:\n{words}\nDoes the call launch a kernel of that name?")
+
+
+def by_events(target: str, way: str, size: int, entry: str | None = None) -> Row:
+    """The row of `timing.time_way`, by CUDA events, which need no rights: what is left without counters."""
+    if kernels.is_file(target):
+        ways = lesson.Case(target, entry).ways([way])
+    else:
+        ways = lesson.load(lesson.find(target), [way])
+    return timing.time_way(ways, way, size)
+
+
+def nsys_command(target: str, way: str, size: int, output: Path, entry: str | None = None) -> list[str]:
+    """The Nsight Systems command line that records a timeline of the same process to `output` (.nsys-rep)."""
+    options = ["--trace=cuda,nvtx,osrt", "--force-overwrite=true", f"--output={output}"]
+    return [str(toolchain.program("nsys") or "nsys"), "profile", *options, *command(target, way, size, entry)]
+
+
+def run_nsys(words: list[str]) -> None:
+    """Run that command line in the right environment. Raises ProfilingError with the remedy where it cannot run."""
+    if not toolchain.program("nsys"):
+        raise ProfilingError("Nsight Systems (nsys) is not on this machine: developer.nvidia.com/nsight-systems has it")
+    if reason := toolchain.missing("gpu"):
+        raise ProfilingError(f"nothing to record: {reason}")
+    done = subprocess.run(words, env=toolchain.child_environment())
+    if done.returncode:
+        raise ProfilingError(f"exit code {done.returncode} of: {shlex.join(words)}")

@@ -1,0 +1,224 @@
+"""Reads a report of Nsight Compute (`.ncu-rep`) into rows: ten metrics of every kernel launch, and its source lines.
+
+Reading needs the package `ncu-report` and no GPU. The counters' names are Nsight Compute's; what they count stands in
+its *Profiling Guide* (docs.nvidia.com/nsight-compute/ProfilingGuide).
+"""
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fourways import sass
+from fourways.tables import Row
+
+SECTIONS = ("LaunchStats", "Occupancy", "SourceCounters")
+"""The sections that are collected with `COUNTERS`; SourceCounters has the counts and samples of each instruction."""
+
+_PRECISIONS = {"fp32": ("f", 1), "fp64": ("d", 1), "fp16": ("h", 2)}  # letter of the counters, numbers an instruction
+_FLOP = "smsp__sass_thread_inst_executed_op_{}{}_pred_on.sum"
+_FMA_PEAK = "sm__sass_thread_inst_executed_op_{}fma_pred_on.sum.peak_sustained"
+_SECTORS = {
+    kind: tuple(f"l1tex__t_{what}_pipe_lsu_mem_global_op_{op}.sum" for what in ("sectors", "requests"))
+    for kind, op in (("loads", "ld"), ("stores", "st"))
+}
+_STALL = "smsp__pcsamp_warps_issue_stalled_"
+_DEVICE = "device__attribute_display_name"
+_SAMPLES = "smsp__pcsamp_sample_count"
+
+COUNTERS = (
+    "gpu__time_duration.sum",
+    *("dram__bytes_read.sum", "dram__bytes_write.sum"),
+    *("dram__bytes.sum.peak_sustained", "dram__cycles_elapsed.avg.per_second"),
+    *("lts__t_sector_hit_rate.pct", "lts__t_sector_op_read_hit_rate.pct"),
+    *(name for pair in _SECTORS.values() for name in pair),
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
+    *("smsp__inst_executed.sum", "sm__cycles_elapsed.avg.per_second"),
+    *(_FLOP.format(letter, op) for letter, _ in _PRECISIONS.values() for op in ("add", "mul", "fma")),
+    *(_FMA_PEAK.format(letter) for letter, _ in _PRECISIONS.values()),
+)
+"""What `read` needs besides `SECTIONS`."""
+
+
+class ReportError(RuntimeError):
+    """A report that cannot be read; the message says why and what to do."""
+
+
+class Report(NamedTuple):
+    """What a report says of every launch in it: rows for `table` and for `lines_table`."""
+
+    metrics: list[Row]
+    lines: list[Row]
+
+
+def require_package() -> Any:
+    """The module `ncu_report`. Raises ReportError with the remedy where it is not installed."""
+    try:
+        import ncu_report
+    except ImportError:
+        raise ReportError("a report is read by the package ncu-report, not installed: pip install ncu-report") from None
+    return ncu_report
+
+
+def read(path: Path) -> Report:
+    """Read a report. Raises ReportError where it is none, or holds no kernel."""
+    package = require_package()
+    if not path.is_file():
+        raise ReportError(f"no file {path}")
+    context = package.load_report(str(path))
+    actions = [context[i][k] for i in range(context.num_ranges()) for k in range(context[i].num_actions())]
+    if not actions:
+        raise ReportError(f"{path.name} holds no kernel: it is no report of Nsight Compute, or nothing was profiled")
+    report = Report([], [])
+    for launch, action in enumerate(actions, 1):
+        device = action[_DEVICE].as_string() if _DEVICE in action else ""
+        named = {"launch": launch, "kernel": action.name(), "device": device}
+        report.metrics.extend(named | row for row in _metrics(action))
+        report.lines.extend(named | row for row in _lines(action))
+    return report
+
+
+def options() -> list[str]:
+    """What to ask Nsight Compute for on its command line, so that `read` finds its ten metrics and the source lines."""
+    sections = [word for section in SECTIONS for word in ("--section", section)]
+    return [*sections, "--metrics", ",".join(COUNTERS)]
+
+
+def ratio(above: float | None, below: float | None) -> float | None:
+    """The quotient, or None where one of the two is unknown or there is nothing to divide by."""
+    return above / below if above is not None and below else None
+
+
+def product(*factors: float | None) -> float | None:
+    """The product, or None where a factor is unknown."""
+    result = 1.0
+    for factor in factors:
+        if factor is None:
+            return None
+        result *= factor
+    return result
+
+
+def _number(action: Any, name: str) -> float | None:
+    return action[name].as_double() if name in action else None
+
+
+def _metrics(action: Any) -> list[Row]:
+    """The ten metrics of one launch; a value that the report does not hold is None."""
+
+    def get(name: str) -> float | None:
+        return _number(action, name)
+
+    duration = product(get("gpu__time_duration.sum"), 1e-9)
+    read_bytes, written = get("dram__bytes_read.sum"), get("dram__bytes_write.sum")
+    moved = None if read_bytes is None or written is None else read_bytes + written
+    peak = product(get("dram__bytes.sum.peak_sustained"), get("dram__cycles_elapsed.avg.per_second"))
+    return [
+        {"metric": "duration", "clock": "device", "seconds": duration},
+        {"metric": "dram", "bytes_per_second": ratio(moved, duration), "peak_bytes_per_second": peak},
+        {
+            "metric": "l2",
+            "hit_percent": get("lts__t_sector_hit_rate.pct"),
+            "read_hit_percent": get("lts__t_sector_op_read_hit_rate.pct"),
+        },
+        {
+            "metric": "occupancy",
+            "percent": get("sm__warps_active.avg.pct_of_peak_sustained_active"),
+            "possible_percent": get("sm__maximum_warps_per_active_cycle_pct"),
+        },
+        {"metric": "registers", "count": get("launch__registers_per_thread")},
+        {"metric": "sectors"} | {kind: ratio(*map(get, pair)) for kind, pair in _SECTORS.items()},
+        {"metric": "bank conflicts", "count": get("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum")},
+        {"metric": "stalls", "shares": _shares(_stalls(action))},
+        {"metric": "instructions", "count": get("smsp__inst_executed.sum"), "shares": _shares(_kinds(action))},
+        {"metric": "roofline", "peak_bytes_per_second": peak} | _roofline(action, duration, moved),
+    ]
+
+
+def _shares(counts: Counter[str]) -> dict[str, float] | None:
+    return {name: count / counts.total() for name, count in counts.most_common() if count} or None
+
+
+def _stall_reasons(action: Any) -> list[str]:
+    names = [name.removeprefix(_STALL) for name in action.metric_names() if name.startswith(_STALL)]
+    return [name for name in names if not name.endswith("_not_issued")]
+
+
+def _stalls(action: Any) -> Counter[str]:
+    """In how many samples a warp waited for what; `selected` is no wait: that warp issued an instruction."""
+    return Counter({reason: int(_number(action, _STALL + reason) or 0) for reason in _stall_reasons(action)})
+
+
+def _kinds(action: Any) -> Counter[str]:
+    """Executed instructions by kind (`sass.KINDS`)."""
+    counts: Counter[str] = Counter()
+    for address, count in _by_instruction(action, "inst_executed").items():
+        match = re.match(r"\s*(?:@!?U?P\w+\s+)?(\w+)", action.sass_by_pc(address))
+        counts[sass.kind(match[1]) if match else "other"] += count
+    return counts
+
+
+def _by_instruction(action: Any, name: str) -> dict[int, int]:
+    """A counter's value for each instruction, by address."""
+    if name not in action or not action[name].has_correlation_ids():
+        return {}
+    metric, addresses = action[name], action[name].correlation_ids()
+    return {addresses.as_uint64(i): metric.as_uint64(i) for i in range(metric.num_instances())}
+
+
+def _roofline(action: Any, duration: float | None, moved: float | None) -> Row:
+    """Where the kernel stands in the roofline of the precision that it computes most in (tensor cores not counted).
+
+    After S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual performance model for multicore
+    architectures", Communications of the ACM 52(4), 2009. A fused multiply-add is two operations.
+    """
+    cycles = _number(action, "smsp__cycles_elapsed.avg")
+
+    def executed(name: str) -> float | None:
+        total = _number(action, name)  # `ncu --set full` collects it per cycle only
+        return product(_number(action, f"{name}.per_cycle_elapsed"), cycles) if total is None else total
+
+    operations: dict[str, float] = {}
+    for precision, (letter, numbers) in _PRECISIONS.items():
+        add, mul, fma = (executed(_FLOP.format(letter, op)) for op in ("add", "mul", "fma"))
+        if add is not None and mul is not None and fma is not None:
+            operations[precision] = numbers * (add + mul + 2 * fma)
+    precision = max(operations, key=lambda name: operations[name], default="fp32")
+    letter, numbers = _PRECISIONS[precision]
+    done, clock = operations.get(precision), _number(action, "sm__cycles_elapsed.avg.per_second")
+    return {
+        "precision": precision,
+        "flop_per_byte": ratio(done, moved),
+        "flop_per_second": ratio(done, duration),
+        "peak_flop_per_second": product(2.0 * numbers, _number(action, _FMA_PEAK.format(letter)), clock),
+    }
+
+
+def _lines(action: Any) -> list[Row]:
+    """The source lines that instructions came from, most samples first."""
+    executed, samples = _by_instruction(action, "inst_executed"), _by_instruction(action, _SAMPLES)
+    waits = {reason: _by_instruction(action, _STALL + reason) for reason in _stall_reasons(action)}
+    waits.pop("selected", None)
+    texts = {name: text.splitlines() for name, text in action.source_files().items()}
+    places: dict[tuple[str, int], list[int]] = {}
+    for address in executed | samples:  # samples also hit the padding behind the last instruction
+        if (info := action.source_info(address)) and info.line():
+            places.setdefault((info.file_name(), info.line()), []).append(address)
+    rows = []
+    for (file, line), addresses in places.items():
+
+        def of_line(counts: dict[int, int], addresses: list[int] = addresses) -> int:
+            return sum(counts.get(address, 0) for address in addresses)
+
+        stall = max(waits, key=lambda reason: of_line(waits[reason]), default=None)
+        rows.append(
+            {
+                "file": Path(file).name,
+                "line": line,
+                "text": (texts.get(file, [])[line - 1 : line] or [""])[0].strip(),
+                "sample_share": ratio(of_line(samples), sum(samples.values())) or 0.0,
+                "instruction_share": ratio(of_line(executed), sum(executed.values())) or 0.0,
+                "stall": stall if stall and of_line(waits[stall]) else None,
+            }
+        )
+    return sorted(rows, key=lambda row: (-row["sample_share"], row["file"], row["line"]))

@@ -1,0 +1,208 @@
+"""The machine code of several ways: listed, counted, compared, and the option found that makes it differ."""
+
+import difflib
+import itertools
+import os
+import re
+import shlex
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fourways import building, figures
+from fourways.sass import opcodes
+from fourways.sass.disassembly import Instruction, SassError, disassemble, parse
+from fourways.tables import Column, Row, Table
+
+# Of PyCUDA 2026.1: pycuda/compiler.py. Of CMake 4.4, a Release build in C++17: Modules/Compiler/NVIDIA.cmake; a test
+# compares. Left out are its -Xcompiler options, for host code alone.
+RECIPES = {
+    "nvrtc": ("nvrtc", building.CUPY_OPTIONS["nvrtc"]),
+    "nvcc": ("nvcc", building.CUPY_OPTIONS["nvcc"]),
+    "pycuda": ("nvcc", ()),
+    "pybind11": ("nvcc", ("-O3", "-DNDEBUG", "-std=c++17")),
+}
+WAYS = tuple(RECIPES)
+
+_REGISTER = re.compile(r"\b(U?[RP]|B)(\d+)\b")
+
+
+def _recipe(way: str, arch: str) -> tuple[str, ...]:
+    """What decides the machine code, as words: the compiler, the architecture, every option."""
+    try:
+        name, *own = shlex.split(way) or [""]
+    except ValueError as error:  # a quotation without its end
+        raise ValueError(f"{way}: {error}") from None
+    if name not in RECIPES:
+        raise ValueError(f"no way {name!r} that makes machine code; there are: {', '.join(WAYS)}")
+    compiler, options = RECIPES[name]
+    if name == "pycuda" and not own:
+        own = os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", "").split()
+    return (compiler, f"sm_{arch.removeprefix('sm_')}", *options, *own)
+
+
+class Listing(list[Instruction]):
+    """The instructions of a kernel file as one way builds it, and how: `path`, `way`, `recipe`, `entry`.
+
+    The recipe is what decides the machine code, as words: the compiler, the architecture, every option.
+    """
+
+    def __init__(self, path: Path, way: str, recipe: tuple[str, ...], entry: str | None) -> None:
+        compiler, arch, *options = self.recipe = recipe
+        self.path, self.way, self.arch, self.entry = path, way, arch, entry
+        try:
+            built = building.build(path, compiler, arch, options=options)
+        except building.BuildError as error:
+            raise building.BuildError(building.with_advice(str(error))) from None
+        lines = parse(disassemble(built.code))
+        super().__init__(line for line in lines if building.is_entry(line.entry, entry))
+        if not self:
+            there = ", ".join(dict.fromkeys(line.entry for line in lines)) or "none"
+            raise SassError(f"{path.name} has no entry point{f' {entry!r}' if entry else ''}; there are: {there}")
+
+
+def listing(path: Path | str, way: str, arch: str = "sm_90", entry: str | None = None) -> Listing:
+    """The machine code of the kernel file `path`, as `way` builds it: of the function `entry`, or of all.
+
+    Raises ValueError for another way, SassError for another entry, BuildError for what the compiler refuses.
+    """
+    return Listing(Path(path), way, _recipe(way, arch), entry)
+
+
+def counts(listings: Sequence[Listing]) -> Table:
+    """How many instructions of each kind stand in the machine code: a row for each function and kind, "all" first.
+
+    A row's "counts" are by way and architecture, `{"nvrtc sm_90": 2}`: instructions as they stand in the code, not as
+    often as a thread executes them. A kind that occurs nowhere has no row.
+    """
+    found: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    names = [f"{listed.way} {listed.arch}" for listed in listings]
+    for name, listed in zip(names, listings, strict=True):
+        for line in listed:
+            found[line.entry][name].update((line.kind, "all"))
+    return table(
+        [
+            {"entry": function, "kind": kind, "counts": {name: by_build[name][kind] for name in names}}
+            for function, by_build in found.items()
+            for kind in ("all", *opcodes.KINDS)
+            if any(by_build[name][kind] for name in names)
+        ]
+    )
+
+
+def table(rows: Sequence[Row]) -> Table:
+    """The rows of `counts` as a table."""
+    columns: list[Column] = [("entry", lambda row: row["entry"])] if len({row["entry"] for row in rows}) > 1 else []
+    columns += [("kind", lambda row: row["kind"])]
+    for name in rows[0]["counts"] if rows else ():
+        columns.append((name, lambda row, name=name: str(row["counts"][name])))  # type: ignore[misc]
+    return Table("sass", rows, columns)
+
+
+def figure(rows: Sequence[Row], title: str) -> Any:
+    """The rows of `counts` as a matplotlib figure: a bar of kinds for each way and architecture, a panel a function."""
+    panels: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+    for row in rows:
+        for name, count in row["counts"].items() if row["kind"] != "all" else ():
+            panels[row["entry"]][name][row["kind"]] = count
+    return figures.stacked_bars(panels, "instructions in the machine code", title, show=lambda total: f"{total:.0f}")
+
+
+@dataclass(frozen=True)
+class Diff:
+    """Two listings side by side: `pairs` of lines, None where a side has none. `str()` marks them as `diff -y` does."""
+
+    pairs: list[tuple[str | None, str | None]]
+
+    @property
+    def differences(self) -> int:
+        """The number of lines that are not the same on both sides; 0 says that the machine code is equal."""
+        return sum(left != right for left, right in self.pairs)
+
+    def __str__(self) -> str:
+        width = max((len(left or "") for left, _ in self.pairs), default=0)
+        lines = []
+        for left, right in self.pairs:
+            mark = " " if left == right else ">" if left is None else "<" if right is None else "|"
+            lines.append(f"{left or '':{width}} {mark} {right or ''}".rstrip())
+        return "\n".join(lines)
+
+
+def diff(a: Sequence[Instruction], b: Sequence[Instruction], rename: bool = False) -> Diff:
+    """Compare two listings, without addresses.
+
+    `rename` numbers each listing's registers by first appearance, so that another choice of registers is no difference.
+    """
+    left, right = _lines(a, rename), _lines(b, rename)
+    pairs: list[tuple[str | None, str | None]] = []
+    for _, i, j, k, m in difflib.SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+        pairs += itertools.zip_longest(left[i:j], right[k:m])
+    return Diff(pairs)
+
+
+def _lines(listed: Sequence[Instruction], rename: bool) -> list[str]:
+    lines = []
+    for entry, instructions in itertools.groupby(listed, lambda line: line.entry):
+        names: dict[str, dict[str, int]] = defaultdict(dict)
+
+        def by_appearance(match: re.Match[str], names: dict[str, dict[str, int]] = names) -> str:
+            seen = names[match[1]]
+            return f"{match[1]}{seen.setdefault(match[2], len(seen))}"
+
+        texts = map(str, instructions)
+        lines += [f"{entry}:", *(_REGISTER.sub(by_appearance, text) if rename else text for text in texts)]
+    return lines
+
+
+def explain(first: Listing, second: Listing) -> str:
+    """Find out by experiment which option makes the machine code of two listings differ, and say so in a few lines.
+
+    Builds the second again with one change towards the first (an option more, less or of another value; the other
+    compiler; the other architecture), each in turn, then with two, and so on, until the machine code is the first's.
+    Options must be one word each, `-Xptxas=-O1`. Raises as `listing` does.
+    """
+    a, b = first.recipe, second.recipe
+    report = [f"first:  {first.way} = {' '.join(a)}", f"second: {second.way} = {' '.join(b)}"]
+    differing = diff(first, second).differences
+    if not differing:
+        return "\n".join([*report, f"The machine code is the same: {len(first)} instructions."])
+    report.append(f"{_differ(differing)}. The second again, changed towards the first:")
+    changes = _changes(a, b)
+    for size in range(1, len(changes) + 1):
+        causes = []
+        for chosen in itertools.combinations(changes, size):
+            name = ", ".join(f"{new} for {old}" if old and new else new or f"without {old}" for old, new in chosen)
+            try:
+                again = Listing(second.path, second.way, tuple(_changed(a, b, chosen)), second.entry)
+                outcome = _differ(diff(first, again).differences)
+            except building.BuildError:
+                outcome = "the compiler refuses"
+            report.append(f"  {name}: {outcome}")
+            causes += [name] if outcome == _differ(0) else []
+        if causes:
+            return "\n".join([*report, f"What makes the difference: {', or as well '.join(causes)}"])
+    return "\n".join([*report, "None of that makes them the same: look at options given twice, and at their order."])
+
+
+def _differ(lines: int) -> str:
+    return f"{lines} line{'s differ' if lines > 1 else ' differs'}" if lines else "the same machine code"
+
+
+def _changes(a: Sequence[str], b: Sequence[str]) -> list[tuple[str, str]]:
+    """The words to take from b and to put in their place, one pair a change; "" where there is none."""
+    gone, changes = [word for word in b[2:] if word not in a[2:]], []
+    for new in (word for word in a[2:] if word not in b[2:]):
+        old = next((word for word in gone if word.partition("=")[0] == new.partition("=")[0]), "")
+        gone = [word for word in gone if word != old]
+        changes.append((old, new))
+    changes += [(old, "") for old in gone]
+    return changes + [(old, new) for old, new in zip(b[:2], a[:2], strict=True) if old != new]
+
+
+def _changed(a: Sequence[str], b: Sequence[str], changes: Sequence[tuple[str, str]]) -> list[str]:
+    swap = dict(changes)
+    words = [swap.get(word, word) for word in b] + [new for old, new in changes if not old]
+    # where two options contradict each other the order matters: the first's
+    return words[:2] + sorted(filter(None, words[2:]), key=[*a, *b].index)

@@ -1,0 +1,100 @@
+"""Machine code disassembled (SASS), as text and as instructions, with labels in place of addresses."""
+
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from fourways import toolchain
+from fourways.sass import opcodes
+
+_JUMPS = ("BRA", "BRX", "BRXU", "BSSY", "CALL", "JMP", "JMX", "JMXU", "RET", "WARPSYNC")
+
+_ENTRY = re.compile(r"\s*(?:\.section\s+\.text\.([^,\s]+)|Function : (\S+))")  # nvdisasm, cuobjdump
+_LABEL = re.compile(r"([.$\w]+):\s*$")
+_INSTRUCTION = re.compile(r"\s*/\*([0-9a-f]+)\*/\s+(?:(@!?\w+)\s+)?([A-Z][\w.]*)\s*([^;]*?)\s*;")
+_TARGET = re.compile(r"`\(([^)]+)\)|\b0x([0-9a-f]+)$")
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One SASS instruction, e.g. `@!P0 BRA L0`: its function, its byte address there, its parts. Jumps go to labels."""
+
+    entry: str
+    address: int
+    predicate: str
+    opcode: str
+    operands: str
+
+    @property
+    def base(self) -> str:
+        """The opcode without its modifiers: `IMAD` of `IMAD.MOV.U32`."""
+        return self.opcode.split(".")[0]
+
+    @property
+    def kind(self) -> str:
+        """One of `opcodes.KINDS`."""
+        return opcodes.kind(self.opcode)
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.predicate, self.opcode, self.operands)))
+
+
+class SassError(RuntimeError):
+    """Machine code that cannot be read, or does not hold what was asked for; the message says what it holds."""
+
+
+def disassemble(cubin: bytes) -> str:
+    """The SASS of a cubin as text, by nvdisasm, or cuobjdump where that is missing. Raises SassError if it cannot."""
+    name, option = ("nvdisasm", "-c") if toolchain.program("nvdisasm") else ("cuobjdump", "-sass")
+    tool = toolchain.program(name)
+    if tool is None:
+        raise SassError(f"neither nvdisasm nor cuobjdump found: {toolchain.SETUP}")
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(cubin)
+        file.flush()
+        done = subprocess.run([str(tool), option, file.name], capture_output=True, text=True)
+    if done.returncode:
+        raise SassError(f"{name} could not read the cubin:\n{done.stderr.strip() or done.stdout.strip()}")
+    return done.stdout
+
+
+def parse(text: str) -> list[Instruction]:
+    """The instructions in what nvdisasm or cuobjdump printed, by function name and address; both give the same.
+
+    Jumps go to labels `L0`, `L1`, ... in order of first mention, as addresses move with every instruction added.
+    Left out is what fills up the end of the code and never runs: a jump to itself, and `NOP`s.
+    """
+    functions: dict[str, list[Instruction]] = {}
+    labels: dict[str, dict[str, int]] = {}
+    entry, waiting = "", []
+    for line in text.splitlines():
+        if match := _ENTRY.match(line):
+            entry = match[1] or match[2]
+        elif match := _LABEL.match(line):
+            waiting.append(match[1])
+        elif match := _INSTRUCTION.match(line):
+            address = int(match[1], 16)
+            labels.setdefault(entry, {}).update(dict.fromkeys(waiting, address))
+            waiting = []
+            functions.setdefault(entry, []).append(Instruction(entry, address, match[2] or "", match[3], match[4]))
+    return [line for entry in sorted(functions) for line in _tidy(functions[entry], labels[entry])]
+
+
+def _tidy(lines: list[Instruction], labels: dict[str, int]) -> Iterator[Instruction]:
+    places = {line.address for line in lines}
+    targets = {}
+    for line in lines:
+        if line.base in _JUMPS and (match := _TARGET.search(line.operands)):
+            target = int(match[2], 16) if match[2] else labels.get(match[1])
+            if target in places:  # and is no function elsewhere, nor a mask of threads
+                targets[line.address] = target
+    while lines and (lines[-1].opcode == "NOP" or targets.get(lines[-1].address) == lines[-1].address):
+        lines.pop()
+    names: dict[int | None, str] = {}
+    for line in lines:
+        if line.address in targets:
+            label = names.setdefault(targets[line.address], f"L{len(names)}")
+            line = replace(line, operands=_TARGET.sub(label, line.operands))
+        yield line

@@ -1,0 +1,140 @@
+"""CUPTI's activity records of this process as rows: kernels, copies, CUDA API calls, NVTX ranges."""
+
+import ctypes
+import functools
+import os
+import re
+from typing import Any
+
+from fourways.tables import Row
+from fourways.timeline.trace import ON_GPU
+
+KINDS = {
+    "CONCURRENT_KERNEL": "kernel",
+    "MEMCPY": "copy",
+    "MEMSET": "memset",
+    "GRAPH_TRACE": "graph",
+    "RUNTIME": "API call",
+    "DRIVER": "API call",
+    "SYNCHRONIZATION": "synchronization",
+    "MARKER": "NVTX range",
+}
+"""The kinds of a timeline's rows, by CUPTI's kind of activity."""
+
+_BUFFER_BYTES = 8 * 2**20  # what CUPTI's own examples hand out at a time
+_COPIES = {"HTOD": "host to device", "DTOH": "device to host", "DTOD": "device to device", "HTOH": "host to host"}
+
+
+class Recorder:
+    """CUPTI's activity records, from its creation on. Create it before CuPy or PyCUDA are imported."""
+
+    def __init__(self) -> None:
+        from cuda.pathfinder import load_nvidia_dynamic_lib
+        from cupti import cupti
+
+        self.cupti, self.found, self.problems = cupti, list[Row](), list[Exception]()
+        # NVTX looks here at a process's first range; it must be the library that cupti-python uses
+        os.environ["NVTX_INJECTION64_PATH"] = str(load_nvidia_dynamic_lib("cupti").abs_path)
+        for kind in KINDS:
+            cupti.activity_enable(cupti.ActivityKind[kind])
+        cupti.activity_register_callbacks(lambda: (_BUFFER_BYTES, 0), self._take)
+
+    def _take(self, activities: list[Any]) -> None:
+        try:
+            self.found += [describe(activity, self.cupti) for activity in activities]
+        except Exception as problem:  # from here it would reach nobody, and rows would be missing
+            self.problems.append(problem)
+
+    def rows(self) -> list[Row]:
+        """All that was recorded, in order of time; see `timeline.of_lesson`."""
+        self.cupti.activity_flush_all(1)
+        if self.problems:
+            raise self.problems[0]
+        return relative(paired(self.found))
+
+
+def describe(activity: Any, cupti: Any) -> Row:
+    """One of CUPTI's records as a row, its `start` and `end` in ns; an NVTX range has a record for either."""
+    cupti_kind = cupti.ActivityKind(activity.kind).name
+    kind = KINDS[cupti_kind]
+    if kind == "NVTX range":
+        if not activity.flags_ & cupti.ActivityFlag.MARKER_START:
+            return {"kind": kind, "id": activity.id, "end": activity.timestamp}  # the end of one, or a single mark
+        return {"kind": kind, "id": activity.id, "start": activity.timestamp, "name": activity.name}
+    row = {"kind": kind, "start": activity.start, "end": activity.end}
+    if kind in ON_GPU:
+        row["stream"] = activity.stream_id
+    if kind in ("copy", "memset"):
+        row["bytes"] = activity.bytes
+    if kind == "kernel":
+        grid = [activity.grid_x, activity.grid_y, activity.grid_z]
+        block = [activity.block_x, activity.block_y, activity.block_z]
+        named = {"name": readable(activity.name), "symbol": activity.name}
+        return row | named | {"grid": grid, "block": block, "registers": activity.registers_per_thread}
+    if kind == "API call":
+        return row | {"name": _call(cupti, cupti_kind, activity.cbid), "thread": activity.thread_id}
+    if kind == "copy":
+        direction = cupti.ActivityMemcpyKind(activity.copy_kind).name
+        return row | {"name": _COPIES.get(direction, direction)}
+    if kind == "synchronization":
+        return row | {"name": cupti.ActivitySynchronizationType(activity.type).name.lower().replace("_", " ")}
+    return row | {"name": f"graph {activity.graph_id}" if kind == "graph" else "memset"}
+
+
+@functools.cache
+def readable(symbol: str) -> str:
+    """`cub::DeviceReduceKernel`, `saxpy<float>`, `doublify`: a kernel's name as one would say it.
+
+    Long template arguments, parameters and inner namespaces are left out.
+    """
+    if (text := _demangled(symbol)) == symbol:
+        return symbol
+    text = text.replace("(anonymous namespace)::", "")
+    if short := re.fullmatch(r"(?:\S+ )?(\w+<[\w, ]{1,24}>)\(.*", text):
+        return short[1]
+    while (less := re.sub(r"<[^<>]*>", "", text)) != text:
+        text = less
+    parts = text.partition("(")[0].split(" ")[-1].split("::")
+    return "::".join([parts[0], *parts[1:][-1:]])
+
+
+def _demangled(symbol: str) -> str:
+    """What the C++ library says that a symbol means; the symbol itself where it says nothing."""
+    try:
+        library = ctypes.CDLL("libstdc++.so.6")  # CuPy needs it, too
+    except OSError:
+        return symbol
+    demangle = library["__cxa_demangle"]
+    demangle.restype = ctypes.c_void_p
+    found = demangle(symbol.encode(), None, None, None) if symbol.startswith("_Z") else None
+    if not found:
+        return symbol
+    text = ctypes.string_at(found).decode()
+    ctypes.CDLL(None).free(ctypes.c_void_p(found))
+    return text
+
+
+@functools.cache
+def _call(cupti: Any, api: str, number: int) -> str:
+    """`cuMemAlloc` for the driver's call that CUPTI knows as number 243 and names `cuMemAlloc_v2`."""
+    return re.sub(r"_v\d+$", "", cupti.get_callback_name(cupti.CallbackDomain[f"{api}_API"], number))
+
+
+def paired(found: list[Row]) -> list[Row]:
+    """Rows in which the start and the end of each NVTX range are one; a range that never ended is left out."""
+    ends = {row["id"]: row["end"] for row in found if "id" in row and "end" in row}
+    whole = [row | {"end": ends[row["id"]]} for row in found if "start" in row and "id" in row and row["id"] in ends]
+    return [row for row in found if "id" not in row] + [{k: v for k, v in row.items() if k != "id"} for row in whole]
+
+
+def relative(found: list[Row]) -> list[Row]:
+    """Rows in order of time, in seconds from the first; each names its clock and numbers its thread from 0."""
+    first = min((row["start"] for row in found), default=0)
+    threads = list(dict.fromkeys(row["thread"] for row in found if "thread" in row))
+    rows = []
+    for row in sorted(found, key=lambda row: (row["start"], -row["end"])):
+        start, end = row.pop("start"), row.pop("end")
+        clock = "device" if row["kind"] in ON_GPU else "host"
+        times = {"clock": clock, "start_seconds": (start - first) / 1e9, "seconds": (end - start) / 1e9}
+        rows.append(row | times | ({"thread": threads.index(row["thread"])} if "thread" in row else {}))
+    return rows

@@ -1,0 +1,112 @@
+"""The drawing of a timeline: what the GPU and the host did, and when, in lanes."""
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from fourways import figures
+from fourways.tables import Row, seconds, summary
+from fourways.timeline import trace
+
+_LANES = {
+    "API calls": (("API call",), ["#777777"]),
+    "kernels": (("kernel", "graph"), ["#1B7F7A", "#7CC4BF"]),
+    "copies": (("copy", "memset"), ["#A0522D", "#D9A98A"]),
+}
+_WAITING = "#E3E3E3"  # the part of an API call in which the host waits for the GPU
+_MANY = 400  # bars in a lane
+_HAIRLINE = 0.3  # points: what is too short for its panel can still be seen
+
+
+def figure(rows: Sequence[Row], title: str = "", closer: str = trace.WARM) -> Any:
+    """The timeline as a matplotlib figure: the whole run, and below it the NVTX range `closer` (else the densest work).
+
+    Lanes are NVTX ranges, the host's CUDA API calls and waits, kernels, and copies. Launches that follow each other
+    have turns of two shades. Raises ValueError where the rows hold no work on the GPU.
+    """
+    import matplotlib.pyplot as plt
+
+    if not (work := trace.gpu_work(rows)):
+        raise ValueError("nothing to draw: no work on the GPU in these rows")
+    figures.style()
+    drawn, (whole, detail) = plt.subplots(2, 1, figsize=(4.8, 5.4), layout="constrained")
+    plt.close(drawn)
+    stages = _outermost([row for row in rows if row["kind"] == "NVTX range"])
+    palette = dict(zip([row["name"] for row in stages], itertools.cycle(figures.STAGE_COLOURS)))
+    span = (0.0, max(trace.span(row)[1] for row in rows))
+    name, close = _closer_look(work, trace.named_range(rows, closer), closer)
+    gaps = trace.gaps(trace.within(work, close))
+    note = f", {len(gaps)} gaps of {seconds(summary(gaps)['median'])} (median)" if gaps else ""
+    for axes, window, heading in ((whole, span, "the whole run"), (detail, close, name + note)):
+        _panel(axes, rows, stages, palette, window)
+        axes.set_title(heading, loc="left", fontsize=8)
+    longest = sorted(stages, key=lambda row: -row["seconds"])[:8]
+    keys: list[Any] = [plt.Rectangle((0, 0), 1, 1, color=palette[row["name"]]) for row in stages if row in longest]
+    words = [f"{row['name']}, {seconds(row['seconds'])}" for row in stages if row in longest]
+    keys.append(plt.Rectangle((0, 0), 1, 1, color=_WAITING))
+    words.append("host waits for GPU")
+    drawn.legend(keys, words, ncols=2, loc="outside lower center", frameon=False, fontsize=8, handlelength=1.0)
+    drawn.suptitle(title)
+    return drawn
+
+
+def _panel(axes: Any, rows: Sequence[Row], stages: list[Row], palette: dict[str, str], window: trace.Span) -> None:
+    """The lanes of one span of time, each with a note on what is in it."""
+    start, end = window
+    units = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 0.0))
+    unit, scale = next((unit, size or 1e-9) for unit, size in units if end - start >= size)
+
+    def draw(lane: int, part: Sequence[Row], colours: Sequence[str]) -> None:
+        spans = sorted(map(trace.span, part))
+        if len(spans) > _MANY:  # what lies closer than can be seen is one bar
+            spans = trace.union(part, (end - start) / 1000)
+        spans = [(max(left, start), min(right, end)) for left, right in spans if right > start and left < end]
+        bars = [((left - start) / scale, (right - left) / scale) for left, right in spans]
+        turns = list(itertools.islice(itertools.cycle(colours), len(bars)))
+        axes.broken_barh(bars, (lane - 0.27, 0.54), facecolors=turns, edgecolors=turns, linewidth=_HAIRLINE)
+
+    for stage in stages:
+        draw(0, [stage], [palette[stage["name"]]])
+    for lane, (kinds, colours) in enumerate(_LANES.values(), 1):
+        part = [row for row in rows if row["kind"] in kinds]
+        draw(lane, part, colours)
+        note = _contents(trace.within(part, window))
+        axes.annotate(
+            note, (0, lane + 0.46), xycoords=("axes fraction", "data"), fontsize=7.5, color="#555555", va="center"
+        )
+    draw(1, [row for row in rows if row["kind"] == "synchronization"], [_WAITING])
+    axes.set_yticks(range(1 + len(_LANES)), ["NVTX", *_LANES])
+    axes.set_ylim(len(_LANES) + 0.7, -0.5)
+    axes.set_xlim(0, (end - start) / scale)
+    axes.set_xlabel(unit, fontsize=8)
+
+
+def _contents(rows: Sequence[Row]) -> str:
+    """`10 doublify, 2 cupy_fill`: the most frequent names of a lane."""
+    counts = Counter(row["name"] for row in rows).most_common()
+    named = [f"{count} {_short(name)}" for name, count in counts[:2]]
+    return ", ".join([*named, *([f"{len(counts) - 2} other names"] if len(counts) > 2 else [])])
+
+
+def _short(name: str) -> str:
+    """A name that a lane's note has room for: without its namespace, and cut, where it is too long."""
+    last = name if len(name) <= 28 else name.rpartition("::")[2]
+    return last if len(last) <= 28 else f"{last[:27]}…"
+
+
+def _outermost(ranges: Sequence[Row]) -> list[Row]:
+    found: list[Row] = []
+    for row in ranges:
+        if not found or row["start_seconds"] >= trace.span(found[-1])[1]:
+            found.append(row)
+    return found
+
+
+def _closer_look(work: Sequence[Row], window: trace.Span | None, name: str) -> tuple[str, trace.Span]:
+    """What the detail shows, and its span: the range of that name, else the twenty pieces of work closest together."""
+    if window:
+        return name, window
+    count = min(20, len(work))
+    spans = [(work[i]["start_seconds"], trace.span(work[i + count - 1])[1]) for i in range(len(work) - count + 1)]
+    return f"the densest {count} pieces of work", min(spans, key=lambda span: span[1] - span[0])

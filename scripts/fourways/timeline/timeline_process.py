@@ -1,0 +1,82 @@
+"""A lesson, or a Python program, in this fresh process, for profilers that know NVTX, such as Nsight Systems.
+
+`python -m fourways.timeline.timeline_process 01 --way nvrtc` runs one way of a lesson, each stage an NVTX range;
+without a way all its cells; `python -m fourways.timeline.timeline_process my.py 3` runs a program with its arguments.
+With `--record FILE` CUPTI records what the process and the GPU do, and the rows are written there.
+"""
+
+import argparse
+import json
+import runpy
+import sys
+from pathlib import Path
+
+from fourways import checking, lesson, stages
+from fourways.timeline.cupti import Recorder
+from fourways.timeline.trace import WARM
+
+
+def one_way(told: stages.Task, launches: int) -> None:
+    """One way from its imports to the copied result. Raises CheckFailure where that is wrong."""
+    from cupyx.profiler import profile, time_range
+
+    ran = stages.run_way(told, time_range)
+    with profile(), time_range(WARM):
+        for _ in range(launches):
+            ran.function(*ran.arguments)
+        ran.synchronize()
+    with time_range("copy back"):
+        got = checking.fetch(ran.arguments[-1])
+    if problem := checking.compare(got, ran.expected, told["rtol"]):
+        raise checking.CheckFailure(f"{told['kernel']}_{told['way']}, size {told['size']}: {problem}")
+
+
+def all_cells(found: lesson.Lesson) -> None:
+    """Every cell of a lesson that can run here, as in a notebook. Raises what a cell raises."""
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell.instance()
+    lesson.name_cells(shell, found)
+    for cell in found.notebook.cells:
+        if cell.cell_type == "code" and not lesson.skip_reason(cell):
+            shell.run_cell(cell.source, store_history=True).raise_error()
+
+
+def program(path: Path, arguments: list[str]) -> None:
+    """A Python program as `python path arguments` runs it. Raises what it raises; its SystemExit only if it failed."""
+    sys.argv = [str(path), *arguments]
+    sys.path.insert(0, str(path.parent.resolve()))
+    try:
+        runpy.run_path(str(path), run_name="__main__")
+    except SystemExit as end:
+        if end.code:
+            raise
+
+
+def main() -> None:
+    """Run the stages; what fails is one message on standard error, without a traceback."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("lesson", help="a lesson's number, or a Python program (.py)")
+    parser.add_argument("--way", help="only this way, in stages; else every cell of the lesson")
+    parser.add_argument("--size", type=int, default=lesson.GPU_SIZE, help="elements of a way's arrays")
+    parser.add_argument("--launches", type=int, default=10, help="warm launches of a way")
+    parser.add_argument("--record", type=Path, help="the JSON file to write")
+    parser.add_argument("arguments", nargs="*", help="the program's; put -- before it if some start with a dash")
+    asked = parser.parse_args()
+    try:
+        is_program = asked.lesson.endswith(".py")
+        recorder = Recorder() if asked.record else None
+        if is_program:
+            program(Path(asked.lesson), asked.arguments)
+        elif asked.way:
+            one_way(lesson.task(asked.lesson, asked.way, asked.size), asked.launches)
+        else:
+            all_cells(lesson.find(asked.lesson))
+        if recorder:
+            asked.record.write_text(json.dumps(recorder.rows()), encoding="utf-8")
+    except Exception as error:
+        sys.exit(f"{type(error).__name__}: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""A timeline's rows: what is on the GPU, spans and gaps, sums by name, and the whole as a trace for Perfetto."""
+
+import itertools
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from fourways.tables import Row, Table, seconds, summary
+
+ON_GPU = ("kernel", "copy", "memset", "graph")
+"""The kinds of rows that are work on the GPU."""
+
+WARM = "warm launches"
+"""The NVTX range of a way's timed launches."""
+
+Span = tuple[float, float]
+
+
+def trace_json(rows: Sequence[Row]) -> str:
+    """The rows in Chrome's trace event format, which Perfetto opens: a process for host and GPU, a lane a stream."""
+    places = list(dict.fromkeys(map(_place, rows)))
+    pids = {"host": 1, "GPU": 2}
+    events: list[dict[str, Any]] = [
+        {"ph": "M", "name": "process_name", "pid": pid, "args": {"name": name}} for name, pid in pids.items()
+    ]
+    for tid, (process, lane) in enumerate(places, 1):
+        events.append({"ph": "M", "name": "thread_name", "pid": pids[process], "tid": tid, "args": {"name": lane}})
+    for row in rows:
+        process, lane = place = _place(row)
+        details = {key: row[key] for key in ("clock", "bytes", "symbol", "grid", "block", "registers") if key in row}
+        event = {
+            "ph": "X",
+            "name": row["name"],
+            "cat": row["kind"],
+            "pid": pids[process],
+            "tid": places.index(place) + 1,
+        }
+        times = {"ts": round(row["start_seconds"] * 1e6, 3), "dur": round(row["seconds"] * 1e6, 3)}  # µs
+        events.append(event | times | {"args": details})
+    return json.dumps({"traceEvents": events, "displayTimeUnit": "ns"}, ensure_ascii=False) + "\n"
+
+
+def _place(row: Row) -> tuple[str, str]:
+    """The process and the lane of a row in a trace; what may overlap without being nested has lanes of its own."""
+    if row["kind"] in ON_GPU:
+        return "GPU", f"stream {row['stream']}"
+    return "host", f"API calls, thread {row['thread']}" if "thread" in row else f"{row['kind']}s"
+
+
+def events(rows: Sequence[Row]) -> Table:
+    """All rows as a table, for keeping: from it trace, figure and `table` can be made again."""
+    columns = [
+        ("start", lambda row: seconds(row["start_seconds"])),
+        ("seconds", lambda row: seconds(row["seconds"])),
+        ("clock", lambda row: row["clock"]),
+        ("kind", lambda row: row["kind"]),
+        ("name", lambda row: row["name"]),
+    ]
+    return Table("timeline", rows, columns)
+
+
+def table(rows: Sequence[Row]) -> Table:
+    """The GPU's work by name, and how long it waited between its first and last work: the rows of `summed_up`."""
+    columns = [
+        ("kind", lambda row: row["kind"]),
+        ("name", lambda row: row["name"]),
+        ("count", lambda row: str(row["seconds"]["samples"])),
+        ("total", lambda row: seconds(row["total_seconds"])),
+        ("median", lambda row: seconds(row["seconds"]["median"])),
+        ("share", lambda row: f"{row['share']:.1%} of {row['of']}"),
+    ]
+    return Table("timeline_summary", summed_up(rows), columns, "Device clock, by CUPTI.")
+
+
+def summed_up(rows: Sequence[Row]) -> list[Row]:
+    """One row for each name of work on the GPU, the longest first, then its idle time: in all, and while it was warm.
+
+    `seconds` has median, p10 and p90 (for idle rows: of the gaps); `share` says how much of `of` that is, where work
+    at the same time on several streams counts once in the GPU's busy time.
+    """
+    work = gpu_work(rows)
+    groups: dict[tuple[str, str], list[float]] = {}
+    for row in work:
+        groups.setdefault((row["kind"], row["name"]), []).append(row["seconds"])
+    busy = _busy(work)
+    found = [_sum(kind, name, times, busy, "busy time") for (kind, name), times in groups.items()]
+    found.sort(key=lambda row: -row["total_seconds"])
+    warm = within(work, named_range(rows, WARM))
+    for name, part in (("between first and last work", work), (f"during {WARM}", warm)):
+        if waits := gaps(part):
+            found.append(_sum("idle", name, waits, sum(waits) + _busy(part), "that time"))
+    return found
+
+
+def _sum(kind: str, name: str, times: list[float], whole: float, of: str) -> Row:
+    share = {"total_seconds": sum(times), "share": sum(times) / whole, "of": of}
+    return {"kind": kind, "name": name, "clock": "device", "seconds": summary(times), **share}
+
+
+def _busy(work: Sequence[Row]) -> float:
+    return sum(end - start for start, end in union(work))
+
+
+def gpu_work(rows: Sequence[Row]) -> list[Row]:
+    """The rows of work on the GPU: kernels, copies, memsets, graphs."""
+    return [row for row in rows if row["kind"] in ON_GPU]
+
+
+def gaps(work: Sequence[Row]) -> list[float]:
+    """The seconds that the GPU waited between one piece of work and the next, each time that it did."""
+    return [start - end for (_, end), (start, _) in itertools.pairwise(union(work))]
+
+
+def union(rows: Sequence[Row], closer: float = 0.0) -> list[Span]:
+    """The spans of rows in order; those that overlap, touch, or lie at most `closer` seconds apart are one."""
+    joined: list[Span] = []
+    for start, end in sorted(map(span, rows)):
+        if joined and start <= joined[-1][1] + closer:
+            before = joined.pop()
+            start, end = before[0], max(end, before[1])
+        joined.append((start, end))
+    return joined
+
+
+def span(row: Row) -> Span:
+    """When a row starts and ends, in seconds."""
+    return row["start_seconds"], row["start_seconds"] + row["seconds"]
+
+
+def named_range(rows: Sequence[Row], name: str) -> Span | None:
+    """When the first NVTX range of this name starts and ends, or None where there is none."""
+    return next((span(row) for row in rows if (row["kind"], row["name"]) == ("NVTX range", name)), None)
+
+
+def part(rows: Sequence[Row], name: str) -> list[Row]:
+    """What starts within the first NVTX range of this name, on a time line that starts with it; empty without one."""
+    window = named_range(rows, name)
+    start = window[0] if window else 0.0
+    return [row | {"start_seconds": row["start_seconds"] - start} for row in within(rows, window)]
+
+
+def within(rows: Sequence[Row], window: Span | None) -> list[Row]:
+    """The rows that start in a span of time."""
+    return [row for row in rows if window and window[0] <= row["start_seconds"] < window[1]]

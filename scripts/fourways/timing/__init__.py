@@ -1,0 +1,45 @@
+"""One timer for every way: warm, with a cold L2 cache, and the cost of a launch; at one size or over many.
+
+Two clocks are used, and every figure says which. *device*: CUDA events around one call, on the
+GPU. *host*: the Python call. *warm* is the median after warm-up, with inputs in the L2 cache as far as they fit;
+*cold L2* empties that cache before each call. A launch has two costs: *launch (host)*, what the call costs Python while
+nobody waits; *launch (graph)*, what a kernel of one element takes the GPU when a CUDA graph repeats it.
+A way whose answer is wrong is not timed.
+
+The *first result* of a process is taken apart, in fresh processes, by the host's clock: *start* (the interpreter),
+*import* (NumPy, CuPy, PyCUDA …), *context* (the driver sets up the GPU), *inputs* (made, copied to the GPU), *build*
+(source to machine code, or finding it in a cache), *load* (machine code to the driver), *launch* (the first call,
+waited for).
+"""
+
+from fourways.lesson import GPU_SIZE, HOST_SIZE
+from fourways.tables import summary
+from fourways.timing.clocks import (
+    Samples,
+    captured,
+    device_seconds,
+    event_overhead,
+    graph_seconds,
+    host_seconds,
+    launch_seconds,
+    measure,
+)
+from fourways.timing.compare import (
+    compare,
+    copy_row,
+    figure,
+    gpu_size,
+    parse_sizes,
+    table,
+    time_sizes,
+    time_way,
+    traffic,
+    warnings,
+)
+from fourways.timing.first_result import (
+    FirstResultError,
+    first_result,
+    first_result_figure,
+    first_result_table,
+    first_results,
+)

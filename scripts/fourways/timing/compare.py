@@ -1,0 +1,210 @@
+"""The ways of a kernel timed side by side, at one size or over many."""
+
+import functools
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from fourways import checking, figures, toolchain
+from fourways.lesson import GPU_SIZE, HOST_SIZE, Ways
+from fourways.tables import Row, Table, rate, seconds, seconds_range, summary
+from fourways.timing.clocks import captured, device_seconds, graph_seconds, host_seconds, launch_seconds, measure
+
+
+def parse_sizes(text: str) -> list[int]:
+    """Sizes in elements: `1000`, `2^20`, several with commas, or `2^10:2^28` for every doubling from one to the other.
+
+    Raises ValueError for anything else, and for sizes below 1 or above 2^40.
+    """
+    sizes: list[int] = []
+    for part in text.replace("**", "^").split(","):
+        ends = [re.fullmatch(r"\s*(\d{1,15})(?:\^(\d{1,2}))?\s*", end) for end in part.split(":")]
+        numbers = [int(end[1]) ** int(end[2] or 1) for end in ends if end]
+        if len(numbers) < len(ends) or len(ends) > 2 or numbers[0] < 1 or numbers[0] > numbers[-1]:
+            raise ValueError(f"{part!r} is no size; wanted 1000, 2^20, or 2^10:2^28 for every doubling between")
+        if numbers[-1] > 2**40:
+            raise ValueError(f"{part!r}: no memory holds more than 2^40 elements")
+        size = numbers[0]
+        while size <= numbers[-1]:
+            sizes.append(size)
+            size *= 2
+    return sizes
+
+
+def gpu_size(bytes_per_element: int, most: int = 2**29) -> int:
+    """The largest power of two of elements, up to `most`, that takes at most a quarter of the GPU's memory."""
+    import cupy
+
+    room = cupy.cuda.Device().mem_info[1] // 4 // bytes_per_element
+    return min(most, 1 << (room.bit_length() - 1))
+
+
+def traffic(values: tuple) -> int:
+    """Bytes that a kernel must move at least: every array, read or written once."""
+    return sum(value.nbytes for value in values if getattr(value, "shape", ()))
+
+
+def time_way(ways: Ways, way: str, size: int, case: tuple[tuple, np.ndarray] | None = None) -> Row:
+    """Time one way at one size: a row with `seconds` (warm), `cold_seconds`, the launches' and bytes per second.
+
+    `launch_seconds` is by the host's clock. `graph_seconds` is by the GPU's, and None if the way launches elsewhere
+    than on CuPy's current stream. `mhz` holds the GPU's lowest and highest clock while the warm samples were taken.
+    `case`, the inputs and the right answer, saves making them anew for each way.
+    Raises CheckFailure, and times nothing, if the way's answer at this size is wrong.
+    """
+    function = ways.functions[way]
+    inputs, expected = case or _case(ways, size)
+    if problem := checking.verdict(function, way, inputs, expected, ways.rtol):
+        raise checking.CheckFailure(f"{ways.kernel}_{way}, size {size}: {problem}; a wrong answer is not timed")
+    arguments = tuple(checking.place(way, value) for value in (*inputs, np.empty_like(expected)))
+    row: Row = {"way": way, "size": size, "bytes": traffic(arguments)}
+    if way == "host":
+        row |= {"clock": "host", "seconds": summary(host_seconds(lambda: function(*arguments)))}
+    else:
+        warm = measure(lambda: function(*arguments))
+        row |= {
+            "clock": "device",
+            "seconds": summary(warm.seconds),
+            "mhz": [min(warm.mhz), max(warm.mhz)],
+            "cold_seconds": summary(device_seconds(lambda: function(*arguments), cold=True)),
+        }
+        row |= _launches(ways, way)
+    return row | {"bytes_per_second": row["bytes"] / max(row["seconds"]["median"], 1e-9)}
+
+
+def _case(ways: Ways, size: int) -> tuple[tuple, np.ndarray]:
+    inputs = ways.make_inputs(size)
+    return inputs, ways.reference(*inputs)
+
+
+def _launches(ways: Ways, way: str) -> Row:
+    import cupy
+
+    inputs, expected = _case(ways, 1)
+    small = [checking.place(way, value) for value in (*inputs, np.empty_like(expected))]
+
+    def call() -> None:
+        ways.functions[way](*small)
+
+    row: Row = {"launch_seconds": summary(launch_seconds(call, cupy.cuda.get_current_stream().synchronize))}
+    try:
+        graph = captured(call)
+        small[-1].fill(checking.poison(expected.dtype))
+        graph.launch()
+        cupy.cuda.Device().synchronize()
+        in_graph = checking.compare(checking.fetch(small[-1]), expected, ways.rtol) is None
+        return row | {"graph_seconds": summary(graph_seconds(call)) if in_graph else None}
+    except cupy.cuda.runtime.CUDARuntimeError:  # what must not be captured: a synchronization, another stream
+        return row | {"graph_seconds": None}
+
+
+def copy_row(size_bytes: int, size: int | None = None) -> Row:
+    """The device-to-device copy that moves `size_bytes` (read and written together): the roof for such kernels."""
+    import cupy
+
+    source = cupy.zeros(max(1, size_bytes // 2), np.uint8)
+    target = cupy.empty_like(source)
+    samples = summary(device_seconds(lambda: target.data.copy_from_device_async(source.data, source.nbytes)))
+    row = {"way": "device copy", "clock": "device", "bytes": 2 * source.nbytes, "seconds": samples}
+    row |= {"size": size} if size else {}
+    return row | {"bytes_per_second": row["bytes"] / max(samples["median"], 1e-9)}
+
+
+def compare(ways: Ways, size: int | None = None) -> Table:
+    """Time every way that can run here, and on a GPU the device-to-device copy of the same bytes.
+
+    `size` in elements; by default GPU_SIZE on a GPU and HOST_SIZE on the CPU.
+    """
+    case = functools.cache(lambda elements: _case(ways, elements))
+    sizes = {way: size or (HOST_SIZE if way == "host" else GPU_SIZE) for way in ways.runnable}
+    rows = [time_way(ways, way, sizes[way], case(sizes[way])) for way in ways.runnable]
+    if not toolchain.missing("gpu"):
+        rows.append(copy_row(max(row["bytes"] for row in rows)))
+    skipped = "; ".join(f"{way}: {reason}" for way, reason in ways.missing.items())
+    return table(rows, f"Not timed: {skipped}" if skipped else "")
+
+
+def time_sizes(ways: Ways, sizes: Sequence[int], progress: Callable[[str], None] = lambda _: None) -> Table:
+    """Time every way at every size, and on a GPU the copy of as many bytes; `progress` hears what is next.
+
+    A size that does not fit into the GPU's memory ends the list of sizes: the table's note says so.
+    """
+    rows: list[Row] = []
+    for size in sizes:
+        try:
+            progress(f"{size:,} elements")
+            for gpu in toolchain.gpus()[:1]:
+                gpu.require_room(size)
+            case = _case(ways, size)
+            for way in ways.runnable:
+                progress(f"{way}, {size:,} elements")
+                rows.append(time_way(ways, way, size, case))
+            if any(row["clock"] == "device" for row in rows):
+                rows.append(copy_row(rows[-1]["bytes"], size))
+        except MemoryError as error:  # of NumPy, or cupy.cuda.memory.OutOfMemoryError, which is one too
+            return table(rows, f"{size:,} elements and more were not timed: {error}")
+    return table(rows)
+
+
+def table(rows: Sequence[Row], note: str = "") -> Table:
+    """Rows of `time_way` and `copy_row` as a table."""
+
+    def median(key: str) -> Callable[[Row], str]:
+        return lambda row: seconds(row[key]["median"]) if row.get(key) else ""
+
+    columns = [
+        ("way", lambda row: row["way"]),
+        ("elements", lambda row: f"{row['size']:,}" if "size" in row else ""),
+        ("clock", lambda row: row["clock"]),
+        ("warm median", median("seconds")),
+        ("p10 to p90", lambda row: seconds_range(row["seconds"]["p10"], row["seconds"]["p90"])),
+        ("cold L2", median("cold_seconds")),
+        ("bytes/s", lambda row: rate(row["bytes_per_second"])),
+        ("launch (host)", median("launch_seconds")),
+        ("launch (graph)", median("graph_seconds")),
+    ]
+    return Table("timing", rows, [(name, show) for name, show in columns if any(map(show, rows))], note)
+
+
+def warnings(rows: Sequence[Row]) -> list[str]:
+    """What makes figures doubtful, a line for each way: samples that spread widely, a GPU whose clock moved."""
+    found = []
+    for way in dict.fromkeys(row["way"] for row in rows):
+        mine = [row for row in rows if row["way"] == way]
+        # below half a microsecond the steps of the clock itself show
+        wide = [row for row in mine if _spread(row) > 1.1 and row["seconds"]["p90"] - row["seconds"]["p10"] > 0.5e-6]
+        if wide:
+            worst = max(wide, key=_spread)
+            low, high = (seconds(worst["seconds"][key]) for key in ("p10", "p90"))
+            where = f" at {worst['size']:,} elements" if "size" in worst else ""
+            found.append(
+                f"{way}: at {len(wide)} of {len(mine)} sizes p90 is over 1.1 times p10, "
+                f"most{where} ({low}, {high}); is the machine busy?"
+            )
+        clocks = [mhz for row in mine for mhz in row.get("mhz", ())]
+        if clocks and max(clocks) > 1.03 * min(clocks):
+            slow, fast = min(clocks), max(clocks)
+            found.append(f"{way}: the GPU's clock moved between {slow:.0f} and {fast:.0f} MHz")
+    return found
+
+
+def _spread(row: Row) -> float:
+    return row["seconds"]["p90"] / max(row["seconds"]["p10"], 1e-9)
+
+
+def figure(rows: Sequence[Row], kernel: str) -> Any:
+    """Bytes per second against size, a line for each way, and the device-to-device copy as the roof above them.
+
+    Where each way was timed at one size, bars.
+    """
+    title = f"{kernel}: bytes per second"
+    if len({row["way"] for row in rows}) == len(rows):
+        rates = {row["way"]: row["bytes_per_second"] for row in rows}
+        return figures.bars({"": rates}, rate, figures.COLOURS, title)
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for row in rows:
+        if "size" in row:
+            lines.setdefault(row["way"], []).append((row["size"], row["bytes_per_second"]))
+    return figures.lines(lines, "elements", "bytes per second", rate, f"{title} by size", roof="device copy")

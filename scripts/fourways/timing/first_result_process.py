@@ -1,0 +1,40 @@
+"""One way of a lesson, once, in this fresh process: prints the seconds of each stage as JSON.
+
+Run as a file by `timing.first_result`, which sends the task on standard input: nothing of the package is imported
+before the first stage but `stages`.
+"""
+
+import time
+
+ENTERED = time.time()  # before anything else is imported
+
+import json  # noqa: E402
+import sys  # noqa: E402
+from collections.abc import Iterator  # noqa: E402
+from contextlib import contextmanager  # noqa: E402
+
+from fourways.stages import STAGES, run_way  # noqa: E402
+
+
+def main() -> None:
+    """Read the task, run it, print `{"stages": {...}, "problem": null}`."""
+    seconds = dict.fromkeys(STAGES, 0.0)
+
+    @contextmanager
+    def stage(name: str) -> Iterator[None]:
+        """Add the time of a block to a stage; what the block spends in `load` counts there only."""
+        start, loaded = time.perf_counter(), seconds["load"]
+        yield
+        seconds[name] += time.perf_counter() - start - (0.0 if name == "load" else seconds["load"] - loaded)
+
+    task = json.load(sys.stdin)
+    seconds["start"] = ENTERED - task["spawned"]
+    ran = run_way(task, stage)
+    from fourways import checking
+
+    problem = checking.compare(checking.fetch(ran.arguments[-1]), ran.expected, task["rtol"])
+    print(json.dumps({"stages": seconds, "problem": problem}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""The environment variables of a process that compiles: one toolkit for all, this package, caches in use or empty."""
+
+import os
+import shutil
+from pathlib import Path
+
+from fourways import files, kernels
+from fourways.toolchain.find import host_compiler, nvcc
+
+
+def variables() -> dict[str, str]:
+    """The variables that make CuPy, PyCUDA, CMake and a shell find the same toolkit; empty where there is none."""
+    compiler = nvcc()
+    if compiler is None:
+        return {}
+    root, bin_folder = compiler.parents[1], str(compiler.parent)
+    path = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if folder != bin_folder]
+    found = {"PATH": os.pathsep.join([bin_folder, *path]), "CUDA_PATH": str(root), "CUDA_HOME": str(root)}
+    found["CUDACXX"] = str(compiler)
+    if " " not in str(compiler):  # CuPy splits NVCC at blanks
+        found["NVCC"] = str(compiler)
+    if not (root / "lib64").is_dir() and not (root / "targets").is_dir():  # wheels: nvcc does not link from their lib/
+        libraries = [folder for folder in os.environ.get("LIBRARY_PATH", "").split(os.pathsep) if folder]
+        found["LIBRARY_PATH"] = os.pathsep.join(dict.fromkeys([str(root / "lib"), *libraries]))
+    host = host_compiler()
+    if host and (os.environ.get("CXX") or not shutil.which("gcc")):  # nvcc takes gcc unless told otherwise
+        found["NVCC_CCBIN"] = os.environ.get("NVCC_CCBIN", str(host))
+    return found
+
+
+def activate() -> None:
+    """Puts the chosen toolkit first for this process and its children. Call it before CuPy or PyCUDA compile."""
+    os.environ.update(variables())
+
+
+def child_environment() -> dict[str, str]:
+    """All variables for a fresh Python process that executes a lesson's cells: this package, clone and toolkit."""
+    paths = [str(Path(__file__).parents[2]), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    ours = {"FOURWAYS_ROOT": str(kernels.root()), "PYTHONPATH": os.pathsep.join(map(os.path.abspath, paths))}
+    return os.environ | variables() | ours
+
+
+def caches() -> dict[str, tuple[str, Path]]:
+    """Who keeps compiled kernels: the variable that moves its cache, and the folder in use."""
+    shared = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    users = {
+        "CuPy": ("CUPY_CACHE_DIR", Path.home() / ".cupy" / "kernel_cache"),
+        "PyCUDA": ("PYCUDA_CACHE_DIR", shared / "pycuda" / "compiler-cache-v1"),
+        "driver": ("CUDA_CACHE_PATH", Path.home() / ".nv" / "ComputeCache"),
+        "Four Ways": ("FOURWAYS_CACHE_DIR", files.cache_dir()),
+    }
+    return {
+        name: (variable, Path(os.environ.get(variable) or folder).absolute())
+        for name, (variable, folder) in users.items()
+    }
+
+
+def cold_caches(folder: Path) -> dict[str, str]:
+    """Variables that put every compiler cache below `folder`, where they are made."""
+    moved = {variable: folder / variable for variable, _ in caches().values()}
+    for cache in moved.values():
+        cache.mkdir(parents=True, exist_ok=True)
+    return {variable: str(cache) for variable, cache in moved.items()}

@@ -1,0 +1,58 @@
+"""What a way needs that this machine lacks: one line each, with the remedy."""
+
+import importlib.util
+from pathlib import Path
+
+from fourways.toolchain.driver import driver, gpus
+from fourways.toolchain.find import host_compiler, nvcc
+
+SETUP = "make setup"
+NO_DRIVER = "no NVIDIA driver: this way runs on a machine with an NVIDIA GPU"
+
+_NEEDS = {
+    "gpu": ("gpu",),
+    "nvrtc": ("gpu", "cupy"),
+    "nvcc": ("gpu", "cupy", "nvcc", "host compiler"),
+    "pycuda": ("gpu", "pycuda", "nvcc", "host compiler"),
+    "pybind11": ("gpu", "cupy", "fourways_aot"),
+    "host": ("host compiler",),
+}
+
+
+def missing(way: str) -> str | None:
+    """None if `way` can run here; else one line: what is missing and what mends it.
+
+    Ways: nvrtc, nvcc, pycuda, pybind11, host, and "gpu" for any cell that needs one. Raises ValueError for others.
+    """
+    if way not in _NEEDS:
+        raise ValueError(f"no way {way!r}; there are: {', '.join(_NEEDS)}")
+    return next((complaint for need in _NEEDS[way] if (complaint := _complaint(need))), None)
+
+
+def _complaint(need: str) -> str | None:
+    if need == "gpu":
+        found = driver()
+        if found is None:
+            return NO_DRIVER
+        reason = found.problem or "CUDA_VISIBLE_DEVICES may hide it"
+        return None if gpus() else f"the NVIDIA driver shows no GPU ({reason}): `nvidia-smi` tells more"
+    if need == "nvcc":
+        return None if nvcc() else f"no nvcc found: {SETUP}"
+    if need == "host compiler":
+        return None if host_compiler() else "no C++ compiler found: install g++ (on Debian and Ubuntu: apt install g++)"
+    if installed(need):
+        return None
+    return {
+        "cupy": f"CuPy is not installed: {SETUP}",
+        "pycuda": "PyCUDA is not installed: fourways install-pycuda",
+        "fourways_aot": f"the pybind11 module fourways_aot is not built: {SETUP}",
+    }[need]
+
+
+def installed(module: str) -> Path | None:
+    """The file of a top-level module that could be imported, or None. Imports nothing."""
+    try:
+        spec = importlib.util.find_spec(module)
+    except (ImportError, ValueError):
+        return None
+    return Path(spec.origin) if spec and spec.origin else None

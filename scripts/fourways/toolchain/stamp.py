@@ -1,0 +1,85 @@
+"""The stamp of a run: on what device, with which tools, from which sources. No path, user or host name goes into it."""
+
+import datetime
+import os
+import platform
+import re
+import subprocess
+from pathlib import Path
+
+from fourways import kernels
+from fourways.toolchain.driver import driver, gpus
+from fourways.toolchain.find import host_compiler, nvcc
+from fourways.toolchain.versions import distributions, library_version, loaded_library, program_version
+
+DISTRIBUTIONS = (
+    *("fourways", "numpy", "cupy-cuda13x", "cupy-cuda12x", "cupy", "cuda-core", "cuda-bindings", "pycuda", "pybind11"),
+    *("nvidia-cuda-nvcc", "nvidia-cuda-nvrtc", "nvidia-nvjitlink", "nvidia-cuda-cccl", "ipykernel", "matplotlib"),
+)
+
+
+def stamp() -> dict[str, object]:
+    """Everything that a measured figure depends on, as plain JSON values; None stands for what is not here.
+
+    `memory_bytes` and the device's other fields are those of GPU 0. `clean` is False where tracked files differ from
+    `commit`. `date` is UTC in ISO 8601, to the second.
+
+    For a copy of a clone that is no git checkout, the variable FOURWAYS_COMMIT may name the commit, as
+    `git describe --always --abbrev=40 --exclude='*' --dirty` prints it: 7 to 64 hexadecimal digits, then perhaps
+    `-dirty`. With `-dirty` `clean` is False, else None: nobody looked. Any other text counts as not set.
+    """
+    told, found = driver(), gpus()
+    gpu = found[0] if found else None
+    compiler, host, nvrtc = nvcc(), host_compiler(), loaded_library("nvrtc")
+    commit, clean = _commit()
+    return {
+        "device": gpu.name if gpu else None,
+        "compute_capability": gpu.compute_capability if gpu else None,
+        "memory_bytes": gpu.memory_bytes if gpu else None,
+        "devices": len(found),
+        "driver": told.version if told else None,
+        "driver_cuda": told.cuda if told else None,
+        "nvcc": program_version(compiler) if compiler else None,
+        "nvrtc": library_version("NVRTC", nvrtc) if nvrtc else None,
+        "host_compiler": f"{host.name} {program_version(host)}" if host else None,
+        "python": platform.python_version(),
+        "packages": distributions(*DISTRIBUTIONS),
+        "os": _system(),
+        "libc": " ".join(platform.libc_ver()).strip() or None,
+        "cpu": _processor(),
+        "commit": commit,
+        "clean": clean,
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _system() -> str:
+    try:
+        name = platform.freedesktop_os_release().get("PRETTY_NAME", platform.system())
+    except OSError:
+        name = platform.system()
+    return f"{name}, {platform.system()} {platform.machine()}"
+
+
+def _processor() -> str | None:
+    """The model of the CPU. `platform.processor()` is empty on many Linux systems."""
+    information = Path("/proc/cpuinfo")
+    text = information.read_text(errors="replace") if information.is_file() else ""
+    found = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    return found[1].strip() if found else platform.processor() or None
+
+
+def _commit() -> tuple[str | None, bool | None]:
+    """The clone's commit and whether its tracked files are unchanged; without git, what FOURWAYS_COMMIT says."""
+    try:
+        folder = kernels.root()
+        commit = _git(folder, "rev-parse", "HEAD")
+        return commit, _git(folder, "status", "--porcelain", "--untracked-files=no") == ""
+    except (OSError, subprocess.CalledProcessError):
+        told = re.fullmatch(r"([0-9a-f]{7,64})(-dirty)?", os.environ.get("FOURWAYS_COMMIT", ""))
+        return (told[1], False if told[2] else None) if told else (None, None)
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
