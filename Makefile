@@ -22,7 +22,8 @@ export PATH := $(dir $(PY)):$(CURDIR)/build/site/bin:$(PATH)
 export PYTHONPATH := $(CURDIR)/scripts:$(CURDIR)/build/release:$(CURDIR)/build/site:$(PYTHONPATH)
 else
 PY := .venv/bin/python
-READY := .venv/.ready
+# A new module asks for a new editable install, which knows each by its name.
+READY := .venv/.ready-$(shell find scripts -name '*.py' | LC_ALL=C sort | cksum | cut -d' ' -f1)
 endif
 FOURWAYS := $(PY) -m fourways
 
@@ -35,7 +36,7 @@ setup: $(READY)
 	.venv/bin/uv pip install --require-hashes -r requirements.lock
 	@touch $@
 
-.venv/.ready: .venv/.packages pyproject.toml $(CPP)
+.venv/.ready-%: .venv/.packages pyproject.toml $(CPP)
 	.venv/bin/uv pip install --no-deps --no-build-isolation --editable .
 	$(FOURWAYS) install-pycuda --if-driver
 	@touch $@
@@ -54,11 +55,11 @@ lessons: setup
 
 record: setup
 	$(FOURWAYS) run --record
-	$(PY) -m fourways.reference
-	$(PY) -m fourways.readme
+	$(PY) -m fourways.book commands
+	$(PY) -m fourways.book readme
 
 readme: setup
-	$(PY) -m fourways.readme
+	$(PY) -m fourways.book readme
 
 book: setup
 	$(FOURWAYS) book

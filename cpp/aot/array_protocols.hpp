@@ -113,16 +113,16 @@ template <class Stream> Described describe(const Argument &argument, py::handle 
         try {
             return from_interface(argument, py::dict(interface));
         } catch (const std::exception &error) {
-            throw argument.type_error("has a broken __cuda_array_interface__: " + std::string(error.what()));
+            throw type_error(argument, "has a broken __cuda_array_interface__: " + std::string(error.what()));
         }
     }
     const auto device = attribute(array, "__dlpack_device__");
     if (!device)
-        throw argument.type_error("is a " + type_name(array) +
+        throw type_error(argument, "is a " + type_name(array) +
                                   "; wanted a GPU array, with __cuda_array_interface__ or DLPack");
     const int type = py::tuple(device())[0].cast<int>();
     if (type != dlpack::cuda && type != dlpack::cuda_managed)
-        throw argument.type_error("is a " + type_name(array) + (type <= dlpack::cuda_host ? " in host memory" : "") +
+        throw type_error(argument, "is a " + type_name(array) + (type <= dlpack::cuda_host ? " in host memory" : "") +
                                   "; wanted an array of a CUDA GPU, as cupy.asarray makes it");
     return from_dlpack(array, stream());
 }

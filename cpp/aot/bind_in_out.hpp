@@ -11,17 +11,16 @@ using Out = const DeviceArray<float> &;
 // launch(In, Out, cudaStream_t) -> cudaError_t
 template <class Launch> void bind_in_out(py::module_ &m, const char *name, Launch launch, const char *doc)
 {
-    m.def(
-        name,
-        [=](py::handle x, py::handle y, py::handle stream) {
-            Call call(name, stream);
-            const auto in = call.array<const float>("x", x);
-            const auto out = call.array<float>("y", y);
+    def(
+        m, name, {"x", "y"},
+        [launch](Call &call) {
+            const auto in = call.array<const float>("x");
+            const auto out = call.array<float>("y");
             call.same_shape(in, out);
             call.no_overlap(in, out);
             call.launch([&](cudaStream_t on) { return launch(in, out, on); });
         },
-        "x"_a, "y"_a, "stream"_a = py::none(), doc);
+        doc);
 }
 
 } // namespace fourways

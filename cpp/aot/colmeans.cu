@@ -1,10 +1,11 @@
 // The launch of cpp/kernels/colmeans.cuh, which is compiled here as it stands.
 
 #include "colmeans.cuh"
-#include "launch.hpp"
 
-cudaError_t fourways::launch_colmeans(const float *x, float *means, long long batch, long long rows, long long columns,
-                                      cudaStream_t stream)
+namespace fourways {
+
+cudaError_t launch_colmeans(const float *x, float *means, long long batch, long long rows, long long columns,
+                            cudaStream_t stream)
 {
     if (batch == 0 || columns == 0)
         return cudaSuccess; // a grid of no blocks is an error
@@ -14,3 +15,5 @@ cudaError_t fourways::launch_colmeans(const float *x, float *means, long long ba
     colmeans<<<blocks, THREADS, 0, stream>>>(x, means, batch, rows, columns);
     return cudaGetLastError();
 }
+
+} // namespace fourways

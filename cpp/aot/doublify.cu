@@ -1,11 +1,12 @@
 // The launch of cpp/kernels/doublify.cuh, which is compiled here as it stands.
 
 #include "doublify.cuh"
-#include "launch.hpp"
 
 #include <algorithm>
 
-cudaError_t fourways::launch_doublify(const float *x, float *y, long long n, cudaStream_t stream)
+namespace fourways {
+
+cudaError_t launch_doublify(const float *x, float *y, long long n, cudaStream_t stream)
 {
     constexpr long long threads = 256, most_blocks = 0x7fffffff; // of a grid in x; the kernel strides over the rest
     if (n == 0)
@@ -14,3 +15,5 @@ cudaError_t fourways::launch_doublify(const float *x, float *y, long long n, cud
     doublify<<<blocks, threads, 0, stream>>>(x, y, n);
     return cudaGetLastError();
 }
+
+} // namespace fourways

@@ -1,12 +1,13 @@
 // The launch of cpp/kernels/long_scan.cuh, which is compiled here as it stands.
 
 #include "cub_storage.hpp"
-#include "launch.hpp"
 #include "long_scan.cuh"
 
 #include <algorithm>
 
-cudaError_t fourways::launch_long_scan(const float *x, float *y, long long n, cudaStream_t stream)
+namespace fourways {
+
+cudaError_t launch_long_scan(const float *x, float *y, long long n, cudaStream_t stream)
 {
     constexpr long long tile = 4LL * QUADS * THREADS;
     const long long tiles = (n + tile - 1) / tile;
@@ -31,3 +32,5 @@ cudaError_t fourways::launch_long_scan(const float *x, float *y, long long n, cu
         return cudaLaunchCooperativeKernel(long_scan, grid, THREADS, arguments, 0, stream);
     });
 }
+
+} // namespace fourways

@@ -1,21 +1,29 @@
 // The extension module fourways_aot: the kernels of cpp/kernels, compiled ahead of time.
+//
+// A kernel is three files, each compiled by itself, and nothing else names it:
+//
+//     kernels/NAME.cuh   the kernel
+//     aot/NAME.cu        launch_NAME queues it on a stream, for any size (0 too), and returns CUDA's verdict on the launch
+//     aot/NAME.cpp       bind_NAME gives Python the function NAME: its arguments checked, then launch_NAME called
+//
+// NAME.cpp declares launch_NAME itself. If the two differ, importing the module says "undefined symbol".
 
+// CMake's list of what goes in here: X(doublify) X(saxpy) …
 #ifndef FOURWAYS_BINDINGS
 #error "CMake says what goes in here. Build with: cd cpp && cmake --preset release && cmake --build --preset release"
 #endif
 
-// One binding per kernel, called bind_<kernel>. Inline: of a kernel left out of FOURWAYS_KERNELS nothing stays behind.
-#include "apply_transform.hpp"
-#include "colmeans.hpp"
-#include "doublify.hpp"
-#include "long_scan.hpp"
-#include "reduce.hpp"
-#include "saxpy.hpp"
-#include "scan.hpp"
-#include "stencil.hpp"
-#include "transpose.hpp"
+#include <cuda_runtime_api.h>
+#include <pybind11/pybind11.h>
+#include <string>
+
+namespace py = pybind11;
 
 namespace fourways {
+
+#define X(name) void bind_##name(py::module_ &m);
+FOURWAYS_BINDINGS
+#undef X
 
 static constexpr const char *module_doc = R"(The Four Ways kernels, compiled ahead of time by nvcc and bound with pybind11.
 
@@ -31,7 +39,9 @@ PYBIND11_MODULE(fourways_aot, m)
     m.attr("__version__") = FOURWAYS_VERSION;
     m.attr("built_for") = py::tuple(py::str(FOURWAYS_BUILT_FOR).attr("split")());
     m.attr("cuda_version") = std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10);
-    FOURWAYS_BINDINGS; // bind_doublify(m), bind_…
+#define X(name) bind_##name(m);
+    FOURWAYS_BINDINGS
+#undef X
 }
 
 } // namespace fourways

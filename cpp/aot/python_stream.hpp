@@ -1,9 +1,10 @@
 // CUDA streams from Python objects.
 #pragma once
 
+#include "argument.hpp"
+
 #include <cuda_runtime_api.h>
 #include <pybind11/pybind11.h>
-#include <string>
 
 namespace fourways {
 
@@ -59,13 +60,10 @@ inline std::string type_name(py::handle object)
     return module == "builtins" ? name : module + "." + name;
 }
 
-// Whose argument a message is about: "doublify: x is read-only; wanted …".
-struct Argument {
-    const char *kernel, *name;
-    std::string about(const std::string &problem) const { return std::string(kernel) + ": " + name + " " + problem; }
-    py::type_error type_error(const std::string &problem) const { return py::type_error(about(problem)); }
-    py::value_error value_error(const std::string &problem) const { return py::value_error(about(problem)); }
-};
+inline py::type_error type_error(const Argument &argument, const std::string &problem)
+{
+    return py::type_error(argument.about(problem));
+}
 
 // What a call needs of CuPy, looked up once, and only after somebody else imported CuPy.
 struct CuPy {
@@ -122,7 +120,7 @@ inline cudaStream_t named_stream(py::handle stream, const Argument &argument)
         if (const auto value = attribute(pointer, "value")) // ctypes.c_void_p, which says None for 0
             pointer = value.is_none() ? py::int_(0) : value;
     if (!pointer || !PyLong_Check(pointer.ptr()))
-        throw argument.type_error("is a " + type_name(stream) +
+        throw type_error(argument, "is a " + type_name(stream) +
                                   "; wanted None, a stream's pointer as int, or a stream of CuPy, PyCUDA, PyTorch, "
                                   "Numba or cuda.core");
     const size_t address = PyLong_AsSize_t(pointer.ptr());

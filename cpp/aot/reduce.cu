@@ -1,7 +1,6 @@
 // The launch of cpp/kernels/reduce.cuh, which is compiled here as it stands, and the same sum by cub::DeviceReduce.
 
 #include "cub_storage.hpp"
-#include "launch.hpp"
 
 #include <cub/device/device_reduce.cuh>
 
@@ -9,7 +8,9 @@
 
 #include <algorithm>
 
-cudaError_t fourways::launch_reduce(const float *x, float *total, long long n, cudaStream_t stream)
+namespace fourways {
+
+cudaError_t launch_reduce(const float *x, float *total, long long n, cudaStream_t stream)
 {
     constexpr long long threads = 512, most_blocks = 2048; // keeps a large GPU busy; each block adds to total once
     if (const cudaError_t error = cudaMemsetAsync(total, 0, sizeof *total, stream))
@@ -19,9 +20,11 @@ cudaError_t fourways::launch_reduce(const float *x, float *total, long long n, c
     return cudaGetLastError();
 }
 
-cudaError_t fourways::launch_device_reduce(const float *x, float *total, long long n, cudaStream_t stream)
+cudaError_t launch_device_reduce(const float *x, float *total, long long n, cudaStream_t stream)
 {
     return with_storage(stream, [=](void *storage, size_t &bytes) {
         return cub::DeviceReduce::Sum(storage, bytes, x, total, n, stream);
     });
 }
+
+} // namespace fourways

@@ -1,7 +1,6 @@
 // The launch of cpp/kernels/scan.cuh, which is compiled here as it stands, and one scan by all blocks: cub::DeviceScan.
 
 #include "cub_storage.hpp"
-#include "launch.hpp"
 
 #include <cub/device/device_scan.cuh>
 
@@ -9,7 +8,9 @@
 
 #include <algorithm>
 
-cudaError_t fourways::launch_scan(const float *x, float *y, long long rows, long long columns, cudaStream_t stream)
+namespace fourways {
+
+cudaError_t launch_scan(const float *x, float *y, long long rows, long long columns, cudaStream_t stream)
 {
     constexpr long long most_blocks = 0x7fffffff; // of a grid in x; the kernel strides over the rest
     if (rows * columns == 0)
@@ -18,9 +19,11 @@ cudaError_t fourways::launch_scan(const float *x, float *y, long long rows, long
     return cudaGetLastError();
 }
 
-cudaError_t fourways::launch_device_scan(const float *x, float *y, long long n, cudaStream_t stream)
+cudaError_t launch_device_scan(const float *x, float *y, long long n, cudaStream_t stream)
 {
     return with_storage(stream, [=](void *storage, size_t &bytes) {
         return cub::DeviceScan::InclusiveSum(storage, bytes, x, y, n, stream);
     });
 }
+
+} // namespace fourways

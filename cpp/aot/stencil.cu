@@ -1,12 +1,13 @@
 // The launches of cpp/kernels/stencil.cuh, which is compiled here as it stands: one step, and many.
 
 #include "stencil.cuh"
-#include "launch.hpp"
 
 #include <algorithm>
 #include <utility>
 
-cudaError_t fourways::launch_stencil(const float *u, float *v, long long h, long long w, cudaStream_t stream)
+namespace fourways {
+
+cudaError_t launch_stencil(const float *u, float *v, long long h, long long w, cudaStream_t stream)
 {
     constexpr long long most_x = 0x7fffffff, most_y = 65535; // blocks of a grid; the kernel strides over the rest
     const dim3 block(128, 2);
@@ -19,8 +20,8 @@ cudaError_t fourways::launch_stencil(const float *u, float *v, long long h, long
     return cudaGetLastError();
 }
 
-cudaError_t fourways::launch_stencil_steps(float *u, float *v, long long h, long long w, long long steps,
-                                           cudaStream_t stream)
+// `steps` of them, u and v in turns: the last one writes v if `steps` is odd, else u.
+cudaError_t launch_stencil_steps(float *u, float *v, long long h, long long w, long long steps, cudaStream_t stream)
 {
     for (; steps > 0; --steps) {
         if (const cudaError_t error = launch_stencil(u, v, h, w, stream))
@@ -29,3 +30,5 @@ cudaError_t fourways::launch_stencil_steps(float *u, float *v, long long h, long
     }
     return cudaSuccess;
 }
+
+} // namespace fourways

@@ -1,11 +1,12 @@
 // The launch of cpp/kernels/transpose.cuh, which is compiled here as it stands.
 
 #include "transpose.cuh"
-#include "launch.hpp"
 
 #include <algorithm>
 
-cudaError_t fourways::launch_transpose(const float *a, float *b, long long h, long long w, cudaStream_t stream)
+namespace fourways {
+
+cudaError_t launch_transpose(const float *a, float *b, long long h, long long w, cudaStream_t stream)
 {
     if (h == 0 || w == 0)
         return cudaSuccess; // a grid of no blocks is an error
@@ -16,3 +17,5 @@ cudaError_t fourways::launch_transpose(const float *a, float *b, long long h, lo
     transpose<<<dim3(blocks(w, 0x7fffffff), blocks(h, 0xffff)), dim3(COLS, ROWS), 0, stream>>>(a, b, h, w);
     return cudaGetLastError();
 }
+
+} // namespace fourways

@@ -190,7 +190,7 @@ def judge_binding(tools: dict[str, Tool], gpus: list[Gpu]) -> Iterator[Finding]:
     for gpu in gpus:
         if holds and not toolchain.runs_on(holds, gpu.arch):
             what = f"fourways_aot holds code for {', '.join(sorted(holds))}; none runs on {gpu.name} ({gpu.arch})"
-            yield Finding("warning", what, "build it on this machine: rm -rf build .venv/.ready; make setup")
+            yield Finding("warning", what, "build it on this machine: rm -rf build .venv/.ready*; make setup")
 
 
 def judge_cache(name: str, variable: str, folder: Path) -> Iterator[Finding]:
