@@ -1,8 +1,7 @@
 // A CUDA runtime of host memory, to test the binding's road from argument to launch without a GPU.
 // Every pointer counts as memory of GPU 0, but for one that the test names. fake_log() tells what was called.
 
-#include "launch.hpp"
-
+#include <cuda_runtime_api.h>
 #include <string>
 #include <type_traits>
 #include <unistd.h>
@@ -58,7 +57,9 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t, unsigned) { re
 cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
 }
 
-cudaError_t fourways::launch_doublify(const float *x, float *y, long long n, cudaStream_t stream)
+namespace fourways {
+
+cudaError_t launch_doublify(const float *x, float *y, long long n, cudaStream_t stream)
 {
     log("launch", n, number(stream));
     if (launch_microseconds)
@@ -67,3 +68,5 @@ cudaError_t fourways::launch_doublify(const float *x, float *y, long long n, cud
         y[i] = 2 * x[i];
     return next_error;
 }
+
+} // namespace fourways

@@ -1,7 +1,14 @@
-"""Machines made of folders: toolkits with scripts for compilers and tiny libraries, to try the toolchain on."""
+"""Machines made of folders: toolkits with scripts for compilers and tiny libraries; and a pip without a network."""
 
+import importlib
+import json
+import os
 import subprocess
+import sys
+from importlib.machinery import PathFinder
 from pathlib import Path
+
+import pytest
 
 PARTS = ("nvcc", "headers", "cccl")
 
@@ -71,3 +78,98 @@ int cuDeviceTotalMem_v2(size_t *bytes, int device) { *bytes = (size_t)80 << 30; 
 def driver(path: Path, init: int = 0, attribute: int = 0) -> Path:
     """A libcuda with two GPUs, whose cuInit and cuDeviceGetAttribute return these error codes."""
     return library(path, DRIVER.replace("INIT", str(init)).replace("ATTRIBUTE", str(attribute)))
+
+
+def takes_driver(monkeypatch: pytest.MonkeyPatch, path: Path, file: Path | None = None) -> None:
+    """Lets the toolchain take this library for the driver's, and `file` for what /proc says of the driver."""
+    module = importlib.import_module("fourways.toolchain.driver")  # toolchain.driver is the function of that name
+    monkeypatch.setattr(module, "DRIVER_LIBRARY", str(path))
+    monkeypatch.setattr(module, "DRIVER_FILE", file or path.with_name("nothing"))
+
+
+class Machine:
+    """A machine without any CUDA, under `home`; its methods put things on it."""
+
+    def __init__(self, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.home, self.patch = home, monkeypatch
+        self.folders = {
+            "wheels": home / "site-packages" / "nvidia" / "cu13",
+            "conda": home / "conda",
+            "CUDA_PATH": home / "cuda-path",
+            "CUDA_HOME": home / "cuda-home",
+            "system": home / "usr" / "local" / "cuda",
+            "PATH": home / "elsewhere",
+        }
+        for name in ("CONDA_PREFIX", "CUDA_PATH", "CUDA_HOME", "CXX", "NVCC", "NVCC_CCBIN", "LIBRARY_PATH", "CUDACXX"):
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv("PATH", f"{home / 'bin'}:/usr/bin:/bin")
+        monkeypatch.setattr(sys, "path", [str(home / "site-packages")])
+        monkeypatch.setattr(sys, "meta_path", [PathFinder])  # not what an editable install adds
+        for name in ("cupy", "pycuda", "fourways_aot"):
+            monkeypatch.delitem(sys.modules, name, raising=False)  # an earlier test may have imported it
+        monkeypatch.setattr("fourways.toolchain.find.SYSTEM_ROOT", self.folders["system"])
+        monkeypatch.setattr("fourways.toolchain.find.NVIDIA_PACKAGES", home / "opt" / "nvidia")
+        self.takes_driver(home / "no-driver.so")
+
+    def has(self, origin: str, version: str = "13.0.88", parts: tuple[str, ...] = PARTS, below: str = "") -> Path:
+        """A toolkit, or parts of one, in the place of this origin."""
+        root = toolkit(self.folders[origin], version, parts, below)
+        if origin in ("conda", "CUDA_PATH", "CUDA_HOME"):
+            self.patch.setenv("CONDA_PREFIX" if origin == "conda" else origin, str(root))
+        if origin == "PATH":
+            self.patch.setenv("PATH", f"{root / 'bin'}:{os.environ['PATH']}")
+        return root
+
+    def takes_driver(self, path: Path, file: Path | None = None) -> None:
+        takes_driver(self.patch, path, file)
+
+
+def hide_wheels(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This environment without NVIDIA's wheels: `folder` gets links to all its other packages."""
+    folder.mkdir()
+    places = [place for place in map(Path, sys.path) if (place / "nvidia").is_dir()]
+    packages = {package.name: package for place in reversed(places) for package in place.iterdir()}
+    for name in packages.keys() - {"nvidia"}:
+        (folder / name).symlink_to(packages[name])
+    kept = [place for place in sys.path if Path(place) not in places]
+    monkeypatch.setattr(sys, "path", [*kept, str(folder)])
+
+
+PIP = r"""
+import json, os, re, subprocess, sys
+from pathlib import Path
+
+words = sys.argv[1:]
+options = {name: Path(words[words.index(name) + 1]) for name in ("-r", "-d", "-w") if name in words}
+asked = options["-r"].read_text() if "-r" in options else ""
+with open(FOLDER / "calls", "a") as calls:
+    calls.write(json.dumps({"words": words, "asked": asked, "PATH": os.environ["PATH"]}) + "\n")
+if "download" in words:
+    from packaging.requirements import Requirement
+
+    for line in re.findall(r"^(\w.*?) \\$", asked, re.MULTILINE):
+        wanted = Requirement(line)
+        if not wanted.marker or wanted.marker.evaluate():
+            version = str(wanted.specifier).removeprefix("==")
+            (options["-d"] / f"{wanted.name.replace('-', '_')}-{version}-py3-none-any.whl").touch()
+if "wheel" in words:
+    (options["-w"] / "pycuda-2026.1-cp3-cp3-linux_x86_64.whl").touch()
+"""
+
+
+class Pip:
+    """`python -m pip` runs a stand-in, then the code in `then`; `calls` tells with what, in order."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "pip").mkdir(parents=True)
+        (folder / "pip" / "__init__.py").touch()
+        self.then("")
+
+    def then(self, code: str) -> None:
+        code = PIP.replace("FOLDER", f"Path({str(self.folder)!r})") + code
+        (self.folder / "pip" / "__main__.py").write_text(code)
+
+    def calls(self) -> list[dict]:
+        file = self.folder / "calls"
+        return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []

@@ -148,17 +148,18 @@ def test_the_module_describes_itself(root: Path) -> None:
 
 @pytest.fixture(scope="session")
 def library(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """module.cpp as it stands, linked with tests/fake_cuda.cpp in place of the CUDA runtime and the kernels."""
+    """The module with doublify as it stands, but tests/fake_cuda.cpp in place of the CUDA runtime and doublify.cu."""
     if not (compiler := toolchain.host_compiler()):
         pytest.skip(str(toolchain.missing("host")))
     library = tmp_path_factory.mktemp("fake") / "fourways_aot.so"
-    folders = [root / "cpp" / "aot", *toolchain.include_dirs(), pybind11.get_include(), sysconfig.get_path("include")]
-    defined = ["FOURWAYS_BINDINGS=bind_doublify(m)", 'FOURWAYS_VERSION="0"', 'FOURWAYS_BUILT_FOR="nothing"']
+    aot = root / "cpp" / "aot"
+    folders = [*toolchain.include_dirs(), pybind11.get_include(), sysconfig.get_path("include")]
+    defined = ["FOURWAYS_BINDINGS=X(doublify)", 'FOURWAYS_VERSION="0"', 'FOURWAYS_BUILT_FOR="nothing"']
     subprocess.run(
         [compiler, "-std=c++17", "-shared", "-fPIC", "-fvisibility=hidden", "-o", library]
         + [f"-I{folder}" for folder in folders]
         + [f"-D{definition}" for definition in defined]
-        + [root / "cpp" / "aot" / "module.cpp", root / "tests" / "fake_cuda.cpp"],
+        + [aot / "module.cpp", aot / "device_array.cpp", aot / "doublify.cpp", root / "tests" / "fake_cuda.cpp"],
         check=True,
     )
     return library

@@ -1,5 +1,8 @@
 """The check finds every planted mistake, and names the way, the size and the element."""
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -98,27 +101,64 @@ def test_nothing_to_check_is_no_success() -> None:
         checking.check(ways)
 
 
+def test_a_way_that_cannot_run_is_named_with_its_reason() -> None:
+    ways = ways_of(right)
+    ways.missing = {"nvrtc": "no GPU"}
+    assert checking.check(ways, sizes=[3]).cells() == [["host", "1", "right"], ["nvrtc", "0", "not run: no GPU"]]
+
+
+def test_all_wrong_ways_are_told_at_once() -> None:
+    ways = ways_of(gives_nan)
+    ways.functions["nvcc"] = unwritten_tail
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(checking.CheckFailure) as failure:
+        patch.setattr(checking, "place", lambda way, value: value)
+        checking.check(ways)
+    assert [line.split(":")[0] for line in str(failure.value).splitlines()] == [
+        "doublify_host, size 1",
+        "doublify_nvcc, size 1",
+    ]
+
+
+@pytest.mark.parametrize(("way", "moved"), [("host", False), ("nvrtc", True), ("gpu", True)])
+def test_arrays_lie_where_the_way_wants_them(way: str, moved: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    placed: list[np.ndarray] = []
+
+    def asarray(array: np.ndarray) -> np.ndarray:
+        placed.append(array)
+        return array
+
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(asarray=asarray))
+    x, number = np.ones(3, np.float32), np.float32(2)
+    assert checking.verdict(lambda x, a, y: np.multiply(x, a, out=y), way, (x, number), 2 * x) is None
+    assert len(placed) == (2 if moved else 0), "the input and the output; a scalar goes as it is"
+    assert checking.place(way, number) is number
+
+
+def test_a_place_in_a_matrix_and_another_shape() -> None:
+    got, expected = np.ones((2, 3), np.float32), np.ones((2, 3), np.float32)
+    got[1, 2] = 5
+    assert checking.compare(got, expected) == "element (1, 2) is 5.0, expected 1.0; 1 of 6 wrong"
+    assert checking.compare(got, expected.T) == "shape (2, 3), expected (3, 2)"
+
+
 def test_the_lesson_s_host_way_is_right() -> None:
     ways = load(find("01"))
     assert {row["way"]: row["outcome"] for row in checking.check(ways).rows}["host"] == "right"
 
 
 def test_exercise_says_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
-    def inputs(size: int) -> tuple:
-        return (np.arange(size, dtype=np.float32),)
-
     def triple(x):
         return 3 * x
 
     def forgets_the_last(x, y):
         y[:-1] = 3 * x[:-1]
 
-    assert checking.exercise(lambda x, y: np.multiply(x, 3, out=y), inputs, triple)
+    assert checking.exercise(lambda x, y: np.multiply(x, 3, out=y), make_inputs, triple)
     assert capsys.readouterr().out == f"Right at {len(checking.SIZES)} sizes, from 0 to 1000003.\n"
-    assert not checking.exercise(forgets_the_last, inputs, triple, sizes=(0, 33))
+    assert not checking.exercise(forgets_the_last, make_inputs, triple, sizes=(0, 33))
     assert (
         "Not yet. Size 33: element 32 is nan (never written: it still holds the poison), expected 96.0; 1 of 33 wrong"
         in (capsys.readouterr().out)
     )
-    assert not checking.exercise(lambda x: None, inputs, triple)
+    assert not checking.exercise(lambda x: None, make_inputs, triple)
     assert "Not yet. Size 0: it raised TypeError" in capsys.readouterr().out

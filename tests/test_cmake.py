@@ -168,13 +168,13 @@ def test_architectures(
 
 def test_kernels(root: Path, tmp_path: Path) -> None:
     every = sorted(path.stem for path in (root / "cpp" / "aot").glob("*.cu"))
-    bindings = ",".join(f"bind_{name}(m)" for name in every)
+    bindings = " ".join(f"X({name})" for name in every)
     for definitions in ([], ["-DFOURWAYS_KERNELS=all"], ["-DFOURWAYS_KERNELS="]):
         assert f"FOURWAYS_BINDINGS={bindings}\n" in choose(
             "kernels", "FOURWAYS_BINDINGS", *definitions, root=root, folder=tmp_path
         )
     one = choose("kernels", "FOURWAYS_SOURCES", "-DFOURWAYS_KERNELS=doublify;doublify", root=root, folder=tmp_path)
-    assert "FOURWAYS_SOURCES=aot/doublify.cu\n" in one
+    assert "FOURWAYS_SOURCES=aot/doublify.cu;aot/doublify.cpp\n" in one
     wrong = words(choose("kernels", "FOURWAYS_SOURCES", "-DFOURWAYS_KERNELS=doubly", root=root, folder=tmp_path))
     assert (
         f"FOURWAYS_KERNELS names doubly, but there is no cpp/aot/doubly.cu. Take one or more of: {', '.join(every)}"
@@ -182,14 +182,21 @@ def test_kernels(root: Path, tmp_path: Path) -> None:
     )
 
 
-def test_every_launcher_is_bound_and_takes_the_one_text_of_its_kernel(root: Path) -> None:
-    module = (root / "cpp" / "aot" / "module.cpp").read_text(encoding="utf-8")
+def test_a_kernel_without_its_binding_is_refused(clone: Path) -> None:
+    (clone / "cpp" / "aot" / "saxpy.cpp").unlink()
+    wrong = words(choose("kernels", "FOURWAYS_SOURCES", root=clone, folder=clone))
+    assert "There is cpp/aot/saxpy.cu, but beside it no cpp/aot/saxpy.cpp, where bind_saxpy(py::module_ &m)" in wrong
+    others = choose("kernels", "FOURWAYS_BINDINGS", "-DFOURWAYS_KERNELS=doublify;scan", root=clone, folder=clone)
+    assert "FOURWAYS_BINDINGS=X(doublify) X(scan)\n" in others
+
+
+def test_every_launcher_has_a_binding_and_takes_the_one_text_of_its_kernel(root: Path) -> None:
     for launcher in (root / "cpp" / "aot").glob("*.cu"):
         assert (root / "cpp" / "kernels" / f"{launcher.stem}.cuh").is_file()
         assert f'#include "{launcher.stem}.cuh"' in launcher.read_text(encoding="utf-8")
-        binding = launcher.with_suffix(".hpp")
-        assert f"inline void bind_{launcher.stem}(py::module_ &m)" in binding.read_text(encoding="utf-8")
-        assert f'#include "{binding.name}"' in module
+        binding = launcher.with_suffix(".cpp").read_text(encoding="utf-8")
+        assert f"\nvoid bind_{launcher.stem}(py::module_ &m)\n" in binding
+        assert f"// in {launcher.name}\ncudaError_t launch_" in binding
 
 
 # --- misuse, answered with the right command --------------------------------------------------------------------------
@@ -278,6 +285,37 @@ def test_lineinfo_keeps_source_lines_and_a_macro_reaches_the_kernel(clone: Path)
     tripled = build(clone, "release", *one, "-DCMAKE_CUDA_FLAGS=-DFACTOR=3")
     assert ".debug_line" not in inside(tripled, "-elf")
     assert re.search(r"FMUL \w+, \w+, 3 ", inside(tripled, "-sass"))
+
+
+def compiled(log: str) -> list[str]:
+    return sorted(re.findall(r"Building \w+ object \S+/([\w.]+)\.o", log))
+
+
+@need_nvcc
+def test_an_edit_compiles_one_file_and_a_new_kernel_no_other_kernel(clone: Path) -> None:
+    """In Debug, which compiles fastest."""
+    arguments = ("-G", "Ninja", f"-DPython_EXECUTABLE={sys.executable}", "-DCMAKE_CUDA_ARCHITECTURES=90-real")
+    configure = ("-S", "cpp", "-B", "build", *arguments, "-DCMAKE_BUILD_TYPE=Debug")
+    aot = clone / "cpp" / "aot"
+
+    def build(kernels: str, *options: str) -> list[str]:
+        ran = cmake(*configure, f"-DFOURWAYS_KERNELS={kernels}", folder=clone)
+        assert ran.returncode == 0, ran.stdout
+        ran = cmake("--build", "build", *options, folder=clone)
+        assert ran.returncode == 0, ran.stdout
+        return compiled(ran.stdout)
+
+    assert {"doublify.cpp", "doublify.cu", "saxpy.cpp", "saxpy.cu"} < set(build("doublify;saxpy"))
+    binding = aot / "doublify.cpp"
+    binding.write_text(binding.read_text(encoding="utf-8").replace("y = 2 * x", "y = x + x"), encoding="utf-8")
+    assert build("doublify;saxpy") == ["doublify.cpp"]
+    assert build("doublify;saxpy") == []
+    for file in (aot / "saxpy.cu", aot / "saxpy.cpp", clone / "cpp" / "kernels" / "saxpy.cuh"):
+        new = file.with_name(file.name.replace("saxpy", "mine"))
+        new.write_text(file.read_text(encoding="utf-8").replace("saxpy", "mine"), encoding="utf-8")
+    planned = build("doublify;saxpy;mine", "--", "-n")
+    assert "mine.cpp" in planned
+    assert [file for file in planned if file.endswith(".cu")] == ["mine.cu"]
 
 
 @need_nvcc

@@ -11,16 +11,25 @@ from fourways import kernels
 
 def test_catalogue() -> None:
     assert "doublify" in kernels.names()
-    assert kernels.entry_points(kernels.source("doublify")) == ["doublify"]
+    assert list(kernels.parameters(kernels.source("doublify"))) == ["doublify"]
     with pytest.raises(ValueError, match="no kernel 'nothing'.*doublify"):
         kernels.path("nothing")
 
 
-def test_entry_points_with_launch_bounds_and_templates() -> None:
+def test_parameters_with_launch_bounds_and_templates() -> None:
     text = 'extern "C" __global__ void __launch_bounds__(256) a(int) {}\ntemplate <class T> __global__ void b(T *x) {}'
-    assert kernels.entry_points(text) == ["a", "b"]
     assert kernels.parameters(text) == {"a": "int", "b": "T *x"}
-    assert kernels.entry_points("// __global__ void old()\n/* __global__ void older() */") == []
+    assert kernels.parameters("__global__ __launch_bounds__(64) void c(\n    int n, // many\n    int m) {}") == {
+        "c": "int n, int m"
+    }
+    assert kernels.parameters("// __global__ void old()\n/* __global__ void older() */") == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "is_file"), [("my.cu", True), ("a/b.cuh", True), ("1", False), ("saxpy", False), ("x.cubin", False)]
+)
+def test_a_file_is_known_by_its_ending(name: str, is_file: bool) -> None:
+    assert kernels.is_file(name) == is_file
 
 
 @pytest.mark.parametrize("name", kernels.names())

@@ -1,4 +1,4 @@
-// What bindings are made of: def() adds a function to the module, Call checks the arrays that Python gave it, zero copy.
+// What bindings are made of: def() adds a function to the module, Call checks the GPU arrays that it gets, zero copy.
 //
 //     def(
 //         m, "doublify", {"x", "y"},
@@ -13,7 +13,7 @@
 //
 // array() and the checks after it need no driver. launch() does, and starts nothing unless every argument is right.
 //
-// No pybind11 in here: its headers alone take the compiler four seconds. Only device_array.cpp and module.cpp have them.
+// No pybind11 in here: its headers alone take the compiler four seconds. device_array.cpp and module.cpp have them.
 #pragma once
 
 #include "argument.hpp"
@@ -36,26 +36,35 @@ using Shape = std::vector<long long>;
 // As Python writes it: (3, 5) or (16,).
 std::string text(const Shape &shape);
 
+// NumPy's name and type string of an element type, and its size in bytes.
+struct Element {
+    const char *name, *typestr;
+    size_t size;
+};
+template <class T> struct ElementOf;
+template <> struct ElementOf<float> { static constexpr Element value{"float32", "<f4", 4}; };
+template <> struct ElementOf<double> { static constexpr Element value{"float64", "<f8", 8}; };
+template <> struct ElementOf<int> { static constexpr Element value{"int32", "<i4", 4}; };
+template <> struct ElementOf<long long> { static constexpr Element value{"int64", "<i8", 8}; };
+
 struct Array {
     Argument argument;
-    void *address;
+    char *begin, *end;
     long long size; // elements
-    size_t bytes;
     Shape shape;
 };
 
 template <class T> struct DeviceArray : Array {
-    explicit DeviceArray(Array checked) : Array(std::move(checked)), data(static_cast<T *>(address)) {}
+    explicit DeviceArray(Array checked) : Array(std::move(checked)), data(reinterpret_cast<T *>(begin)) {}
     T *data;
 };
 
 class Call {
   public:
-    // A C-contiguous array of T: float, double, int or long long.
-    // TypeError: another kind of object, dtype or memory. ValueError: the rest.
+    // A C-contiguous array of T. TypeError: another kind of object, dtype or memory. ValueError: the rest.
     template <class T> DeviceArray<T> array(const char *name)
     {
-        return DeviceArray<T>(checked<std::remove_const_t<T>>(name, !std::is_const_v<T>));
+        return DeviceArray<T>(checked(name, !std::is_const_v<T>, ElementOf<std::remove_const_t<T>>::value));
     }
 
     // A number, rounded to float32. TypeError: no number. ValueError: not in float32's range.
@@ -82,12 +91,12 @@ class Call {
   private:
     Given &given_;
 
-    template <class T> Array checked(const char *name, bool writable);
+    Array checked(const char *name, bool writable, const Element &element);
     void queue(cudaError_t (*start)(const void *, cudaStream_t), const void *data);
 };
 
-// Adds name(*arguments, stream=None) to the module: `body` with what Python gives for the arguments.
-// The stream is the one that launch() takes; None: CuPy's current one, or where CuPy is not imported the default stream.
+// Adds to the module a function of these arguments and of a last one, stream=None, which launch() takes.
+// A Call finds what Python gave for an argument by its name.
 void def(py::module_ &m, const char *name, const std::vector<const char *> &arguments,
          const std::function<void(Call &)> &body, const char *doc);
 

@@ -3,7 +3,7 @@
 // A kernel is three files, each compiled by itself, and nothing else names it:
 //
 //     kernels/NAME.cuh   the kernel
-//     aot/NAME.cu        launch_NAME queues it on a stream, for any size (0 too), and returns CUDA's verdict on the launch
+//     aot/NAME.cu        launch_NAME queues it on a stream, for any size (0 too), and returns CUDA's verdict on that
 //     aot/NAME.cpp       bind_NAME gives Python the function NAME: its arguments checked, then launch_NAME called
 //
 // NAME.cpp declares launch_NAME itself. If the two differ, importing the module says "undefined symbol".

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fourways.lesson import Ways
-from fourways.tables import Table
+from fourways.tables import Row, Table
 
 SIZES = (0, 1, 31, 32, 33, 255, 256, 257, 1009, 65_537, 1_000_003)
 """Sizes that break a kernel with a wrong tail: nothing, one, around a warp, around a block, primes, many blocks."""
@@ -78,18 +78,15 @@ def compare(got: np.ndarray, expected: np.ndarray, rtol: float = 0.0) -> str | N
     if rtol and different.any():
         a, b = got[different], expected[different]
         with np.errstate(invalid="ignore", over="ignore"):
-            different[different] = ~(np.abs(np.subtract(a, b, dtype=_exact(got))) <= rtol * np.abs(b))
+            exact = np.result_type(got, np.float64)
+            different[different] = ~(np.abs(np.subtract(a, b, dtype=exact)) <= rtol * np.abs(b))
     if not different.any():
         return None
     wrong = np.argwhere(different)
-    first = tuple(int(i) for i in wrong[0])
-    place_ = first[0] if len(first) == 1 else first
-    hint = " (never written: it still holds the poison)" if np.isnan(got[first]) and got.dtype.kind == "f" else ""
-    return f"element {place_} is {got[first]!s}{hint}, expected {expected[first]!s}; {len(wrong)} of {got.size} wrong"
-
-
-def _exact(array: np.ndarray) -> type:
-    return np.complex128 if array.dtype.kind == "c" else np.float64
+    first = tuple(wrong[0].tolist())
+    where = first[0] if len(first) == 1 else first
+    hint = " (never written: it still holds the poison)" if got.dtype.kind == "f" and np.isnan(got[first]) else ""
+    return f"element {where} is {got[first]!s}{hint}, expected {expected[first]!s}; {len(wrong)} of {got.size} wrong"
 
 
 def exercise(
@@ -126,19 +123,17 @@ def check(ways: Ways, sizes: Iterable[int] = SIZES) -> Table:
     Raises CheckFailure after all have run, naming each wrong way with its first wrong size and element.
     """
     sizes = tuple(sizes)
-    cases = []
-    for size in sizes:
-        inputs = ways.make_inputs(size)
-        cases.append((size, inputs, ways.reference(*inputs)))
-    rows: list[dict[str, Any]] = []
+    cases = [(size, inputs := ways.make_inputs(size), ways.reference(*inputs)) for size in sizes]
+    rows: list[Row] = []
     problems = []
     for way, function in ways.runnable.items():
-        problem = None
+        outcome = "right"
         for size, inputs, expected in cases:
             if problem := verdict(function, way, inputs, expected, ways.rtol):
-                problems.append(f"{ways.kernel}_{way}, size {size}: {problem}")
+                outcome = f"{ways.kernel}_{way}, size {size}: {problem}"
+                problems.append(outcome)
                 break
-        rows.append({"way": way, "sizes": len(sizes), "outcome": problems[-1] if problem else "right"})
+        rows.append({"way": way, "sizes": len(sizes), "outcome": outcome})
     rows += [{"way": way, "sizes": 0, "outcome": f"not run: {why}"} for way, why in ways.missing.items()]
     if problems:
         raise CheckFailure("\n".join(problems))

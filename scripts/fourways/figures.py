@@ -13,17 +13,17 @@ COLOURS = {"nvrtc": "#0072B2", "nvcc": "#56B4E9", "pycuda": "#E69F00", "pybind11
 STAGE_COLOURS = ("#BBBBBB", "#CC79A7", "#DDCC77", "#332288", "#D55E00", "#882255", "#000000")
 """Colours for the stages of one run, in order; none of them is a way's."""
 
+_AT_THE_END = {"padding": 4, "fontsize": 8}  # points: of the text that a bar has there
 
-_TIGHT = {"handlelength": 1.0, "handletextpad": 0.4, "columnspacing": 1.0}  # between the words of a legend
 
-
-def _axes(rows: Sequence[int]) -> Any:
+def _axes(rows: Sequence[int], title: str) -> Any:
     """Panels above each other, each with room for so many bars; not shown until a cell returns their figure."""
     import matplotlib.pyplot as plt
 
     style()
     size = (4.8, 0.8 + sum(0.6 + 0.26 * count for count in rows))  # inches: readable on a phone, too
     figure, axes = plt.subplots(len(rows), figsize=size, layout="constrained", height_ratios=rows, squeeze=False)
+    figure.suptitle(title)
     plt.close(figure)
     return axes[:, 0]
 
@@ -63,6 +63,10 @@ def style() -> None:
             "axes.grid.axis": "x",
             "grid.alpha": 0.3,
             "axes.axisbelow": True,
+            "legend.frameon": False,
+            "legend.handlelength": 1.0,
+            "legend.handletextpad": 0.4,
+            "legend.columnspacing": 1.0,
         }
     )
 
@@ -78,7 +82,7 @@ def stacked_bars(
     `show(total)` is the text at a bar's end. Each panel has its own scale; the stages keep their order and colours,
     and are hatched where there are more stages than colours.
     """
-    axes = _axes([len(bars) for bars in panels.values()])
+    axes = _axes([len(bars) for bars in panels.values()], title)
     stages = list(dict.fromkeys(stage for bars in panels.values() for parts in bars.values() for stage in parts))
     for ax, (panel, bars) in zip(axes, panels.items(), strict=True):
         labels = list(bars)
@@ -89,41 +93,32 @@ def stacked_bars(
             look = {"color": STAGE_COLOURS[colour], "hatch": "///" * rounds}
             ax.barh(labels, widths, left=left, label=stage, edgecolor="white", linewidth=0.5, **look)
             left = [start + width for start, width in zip(left, widths, strict=True)]
-        for label, total in zip(labels, left, strict=True):
-            ax.annotate(show(total), (total, label), xytext=(4, 0), textcoords="offset points", va="center")
+        ax.bar_label(ax.containers[-1], [show(total) for total in left], padding=4)
         ax.margins(x=0.12)
         ax.invert_yaxis()
         ax.set_title(panel, loc="left", fontsize=8)
     axes[-1].set_xlabel(xlabel)
-    axes[0].figure.suptitle(title)
     handles, names = axes[0].get_legend_handles_labels()
-    axes[0].figure.legend(handles, names, ncols=4, loc="outside lower center", frameon=False, **_TIGHT)
+    axes[0].figure.legend(handles, names, ncols=4, loc="outside lower center")
     return axes[0].figure
 
 
 def log_bars(groups: Mapping[str, Mapping[str, float]], ways: Sequence[str], xlabel: str, title: str) -> Any:
     """Horizontal bars on a log axis: `groups[group][way]` in seconds, a cluster of bars for each way."""
-    (axes,) = _axes([len(ways) * len(groups)])
+    (axes,) = _axes([len(ways) * len(groups)], title)
     height = 0.8 / len(groups)
     for index, (group, values) in enumerate(groups.items()):
-        present = [(position, way) for position, way in enumerate(ways) if way in values]
-        places = [position + (index - (len(groups) - 1) / 2) * height for position, _ in present]
-        widths = [values[way] for _, way in present]
-        axes.barh(
-            places,
-            widths,
-            height * 0.92,
-            color=[COLOURS[way] for _, way in present],
-            alpha=1.0 if index == 0 else 0.45,
-        )
-        for place, width in zip(places, widths, strict=True):
-            text = f"{width * 1e3:.3g} ms · {group}" if width < 1 else f"{width:.3g} s · {group}"
-            axes.annotate(text, (width, place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8)
+        present = [way for way in ways if way in values]
+        places = [ways.index(way) + (index - (len(groups) - 1) / 2) * height for way in present]
+        look = {"color": [COLOURS[way] for way in present], "alpha": 1.0 if index == 0 else 0.45}
+        drawn = axes.barh(places, [values[way] for way in present], height * 0.92, **look)
+        texts = [f"{value:.3g} s" if value >= 1 else f"{value * 1e3:.3g} ms" for value in drawn.datavalues]
+        axes.bar_label(drawn, [f"{text} · {group}" for text in texts], **_AT_THE_END)
     axes.set_xscale("log")
     axes.set_yticks(range(len(ways)), ways)
     axes.margins(x=0.35)
     axes.invert_yaxis()
-    axes.set(xlabel=xlabel, title=title)
+    axes.set_xlabel(xlabel)
     return axes.figure
 
 
@@ -132,17 +127,15 @@ def bars(panels: Mapping[str, Mapping[str, float]], show: Any, colours: Mapping[
 
     `colours` are by bar; a bar without one is grey. Each panel has its own scale, from 0.
     """
-    axes = _axes([len(values) for values in panels.values()])
+    axes = _axes([len(values) for values in panels.values()], title)
     for ax, (panel, values) in zip(axes, panels.items(), strict=True):
-        ax.barh(list(values), list(values.values()), color=[colours.get(bar, "#777777") for bar in values])
-        for bar, value in values.items():
-            ax.annotate(show(value), (value, bar), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8)
+        drawn = ax.barh(list(values), list(values.values()), color=[colours.get(bar, "#777777") for bar in values])
+        ax.bar_label(drawn, [show(value) for value in values.values()], **_AT_THE_END)
         ax.margins(x=0.2)
         ax.set_xticks([])
         ax.spines["bottom"].set_visible(False)
         ax.invert_yaxis()
         ax.set_title(panel, loc="left", fontsize=8)
-    axes[0].figure.suptitle(title)
     return axes[0].figure
 
 
@@ -153,9 +146,9 @@ def lines(
 
     The series called `roof` is drawn dashed, as the limit that the others cannot pass.
     """
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    from matplotlib.ticker import LogLocator, NullFormatter
 
-    (ax,) = _axes([9])
+    (ax,) = _axes([9], title)
     for number, (name, points) in enumerate(series.items()):
         colour = COLOURS.get(name, "#000000" if name == roof else STAGE_COLOURS[1 + number % 6])
         # markers get smaller, so that all are seen where lines coincide
@@ -165,11 +158,11 @@ def lines(
     ax.set_xscale("log", base=2)
     ax.set_yscale("log")
     ax.yaxis.set_major_locator(LogLocator(10, (1, 2, 5)))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: show(value)))
+    ax.yaxis.set_major_formatter(lambda value, _: show(value))
     ax.yaxis.set_minor_formatter(NullFormatter())
     ax.grid(True, axis="y")
-    ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
-    ax.figure.legend(ncols=3, loc="outside lower center", frameon=False, **_TIGHT)
+    ax.set(xlabel=xlabel, ylabel=ylabel)
+    ax.figure.legend(ncols=3, loc="outside lower center")
     return ax.figure
 
 
@@ -180,7 +173,7 @@ def roofline(
 
     `peak_bytes` (bytes/s) is the sloped roof, `peak_flops[precision]` (FLOP/s) are the flat ones.
     """
-    (ax,) = _axes([9])
+    (ax,) = _axes([9], title)
     xs = [x for x, _ in points.values()]
     ridge = max(peak_flops.values()) / peak_bytes
     left, right = min(0.1, *xs) / 3, 10 * max(ridge, *xs)
@@ -192,10 +185,10 @@ def roofline(
         ax.annotate(f"{precision}, {peak / 1e12:.3g} TFLOP/s", (right, peak), xytext=(0, 4), **beside)
     for number, (name, (x, y)) in enumerate(points.items()):
         ax.plot(x, y, "o^sDv"[number % 5], color=STAGE_COLOURS[1 + number % 6], label=name)
-    ax.set(xscale="log", yscale="log", xlabel="FLOP per byte of DRAM", ylabel="FLOP/s", title=title)
+    ax.set(xscale="log", yscale="log", xlabel="FLOP per byte of DRAM", ylabel="FLOP/s")
     ax.margins(y=0.1)
     ax.grid(True, axis="y")
-    ax.figure.legend(ncols=2, loc="outside lower center", frameon=False, **_TIGHT)
+    ax.figure.legend(ncols=2, loc="outside lower center")
     return ax.figure
 
 
@@ -204,7 +197,8 @@ def heat_maps(panels: Mapping[str, Any], title: str, label: str) -> Any:
 
     All have one colour scale, from the smallest number to the largest; `label` says what it shows.
     """
-    axes = _axes([round(10 * grid.shape[0] / grid.shape[1]) for grid in panels.values()])  # about their aspect ratio
+    heights = [round(10 * grid.shape[0] / grid.shape[1]) for grid in panels.values()]  # about their aspect ratio
+    axes = _axes(heights, title)
     low = min(float(grid.min()) for grid in panels.values())
     high = max(float(grid.max()) for grid in panels.values())
     for ax, (name, grid) in zip(axes, panels.items(), strict=True):
@@ -212,5 +206,4 @@ def heat_maps(panels: Mapping[str, Any], title: str, label: str) -> Any:
         ax.set_title(name, loc="left", fontsize=8)
         ax.set_axis_off()
     axes[0].figure.colorbar(image, ax=list(axes), label=label, shrink=0.6)
-    axes[0].figure.suptitle(title)
     return axes[0].figure

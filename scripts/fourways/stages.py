@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from importlib.machinery import PathFinder
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 STAGES = ("start", "import", "context", "inputs", "build", "load", "launch")
@@ -29,7 +30,7 @@ class Ran(NamedTuple):
     arguments: list[Any]
     inputs: tuple
     expected: Any
-    synchronize: Callable[[], Any]
+    synchronize: Callable[[], None]
 
 
 def run_way(task: Task, stage: Stage) -> Ran:
@@ -39,19 +40,25 @@ def run_way(task: Task, stage: Stage) -> Ran:
     is for the caller to say, with `checking.verdict(ran.function, way, ran.inputs, ran.expected, rtol)`.
     """
     way = task["way"]
-    namespace: dict[str, Any] = {"__name__": f"{task['kernel']}_{way}"}
-    synchronize: Callable[[], Any] = lambda: None  # noqa: E731
-    to_device: Callable[[Any], Any] = lambda value: value  # noqa: E731
-    if task["binding"]:
-        prefer(task["binding"])
+    on_gpu = way != "host"
+    name = f"{task['kernel']}_{way}"
+    namespace: dict[str, Any] = {"__name__": name}
+    if task["binding"]:  # rather than what is installed, be it by an editable install's own finder
+        sys.path.insert(0, task["binding"])
+        sys.meta_path.insert(0, PathFinder)
     setup_imports, setup = _split(task["setup"])
     way_imports, cell = _split(task["cell"])
     with stage("import"):
         exec(setup_imports, namespace)
-        if way != "host":
+        if on_gpu:
             import cupy
-    if way != "host":
-        synchronize, to_device = cupy.cuda.Device().synchronize, cupy.asarray
+
+    def synchronize() -> None:
+        """Wait for the GPU; on the CPU a launch is over when it returns."""
+        if on_gpu:
+            cupy.cuda.Device().synchronize()
+
+    if on_gpu:
         with stage("context"):
             cupy.cuda.runtime.free(0)  # does nothing, in a context that it must first create
     with stage("load" if way == "pybind11" else "import"):  # an extension module is machine code
@@ -61,22 +68,16 @@ def run_way(task: Task, stage: Stage) -> Ran:
         exec(setup, namespace)
         inputs = namespace["make_inputs"](task["size"])
         expected = namespace["reference"](*inputs)
-        arrays = (*inputs, expected * 0 - 1)
-        arguments = [to_device(value) if hasattr(value, "shape") else value for value in arrays]
+        nothing_yet = float("nan") if expected.dtype.kind in "fc" else -1
+        arrays = (*inputs, expected * 0 + nothing_yet)
+        arguments = [cupy.asarray(value) if on_gpu and hasattr(value, "shape") else value for value in arrays]
         synchronize()
     with stage("build"):
         exec(cell, namespace)
-    function = namespace[f"{task['kernel']}_{way}"]
     with stage("launch"):
-        function(*arguments)
+        namespace[name](*arguments)
         synchronize()
-    return Ran(function, arguments, inputs, expected, synchronize)
-
-
-def prefer(folder: str) -> None:
-    """Import what lies in `folder` rather than what is installed, be it by an editable install's own finder."""
-    sys.path.insert(0, folder)
-    sys.meta_path.insert(0, PathFinder)
+    return Ran(namespace[name], arguments, inputs, expected, synchronize)
 
 
 def _split(source: str) -> tuple[Any, Any]:
@@ -103,11 +104,7 @@ def _mark_loads(way: str, stage: Stage) -> None:
         class Module(compiler.function.Module):
             load = loading(compiler.function.Module.load)
 
-        class StagedFunctions:
-            def __getattr__(self, name: str) -> Any:
-                return Module if name == "Module" else getattr(function, name)
-
-        function, compiler.function = compiler.function, StagedFunctions()
+        compiler.function = SimpleNamespace(**vars(compiler.function) | {"Module": Module})
     elif way == "pycuda":
         import pycuda.driver
 

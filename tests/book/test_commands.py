@@ -1,73 +1,98 @@
-"""The pages on the commands: their help, their module's text, and what was recorded of them, if it still fits."""
+"""The pages on the commands: their help, their room's text, and what was recorded of them, if it still fits."""
 
 import json
+import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
-from fourways import cli, kernels, reference
+from fourways import book, cli
 
-EXAMPLES = [(command, example) for command in reference.COMMANDS for example in command.examples]
-NAMES = [f"{command.name} {example}".strip() for command, example in EXAMPLES]
+GROUP = get_command(cli.app)
+SASS = next(command for command in book.COMMANDS if command.name == "sass")
 
 
 @pytest.fixture(scope="module")
 def pages() -> dict[str, str]:
-    return reference.pages(cli.app)
+    return book.pages(GROUP)
+
+
+@pytest.fixture
+def clone(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A clone with the kernels and nothing recorded."""
+    shutil.copytree(root / "cpp", tmp_path / "cpp")
+    shutil.copytree(root / "lessons", tmp_path / "lessons")
+    monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
+    return tmp_path
 
 
 def test_every_command_has_its_page(pages: dict[str, str]) -> None:
-    assert list(pages) == ["time", "build", "sass", "link", "profile"]
+    assert list(pages) == ["time", "build", "sass", "link", "profile", "timeline"]
     for name, text in pages.items():
         assert text.startswith(f"# fourways {name}\n")
-        assert "| `--json` |" in text and "| `--figure` |" in text
+        assert "| `--json` |" in text and "| `--figure` |" in text and "context" not in text.lower().split("| `--")[0]
         assert f"fourways {name} " in text.partition("## Options")[0], "the help teaches by example"
+        assert len(text.partition("## What is behind it\n\n")[2]) > 200, "the room says what it does"
 
 
-@pytest.mark.parametrize("command, example", EXAMPLES, ids=NAMES)
-def test_recorded_examples_fit_the_kernels(command: reference.Command, example: str) -> None:
-    path = reference.place(command.name, example, ".json")
-    assert path.is_file(), "never recorded: `python -m fourways.reference` on a GPU machine"
-    found = json.loads(path.read_text())
-    assert found["command"] == f"fourways {command.name} {example}".strip()
-    assert found["sources"] == reference.sources(example), "the kernel changed: `python -m fourways.reference`"
-    assert found["tables"] and found["stamp"]["device"]
-    assert reference.place(command.name, example, ".svg").is_file()
+@pytest.mark.parametrize("command", book.COMMANDS, ids=lambda command: command.name)
+def test_recorded_examples_fit_the_kernels(pages: dict[str, str], command: book.Command) -> None:
+    told = "record it: `python -m fourways.book commands` on a GPU machine"
+    text = pages[command.name]
+    assert "Not recorded" not in text and "has changed" not in text, told
+    assert text.count("Outputs recorded on **") == len(command.examples), told
 
 
-def test_nothing_else_lies_there() -> None:
-    wanted = {reference.place(command.name, example, end) for command, example in EXAMPLES for end in (".json", ".svg")}
-    there = {
-        path for folder in ("results", "figures") for path in (kernels.root() / "book" / folder / "commands").iterdir()
-    }
-    assert there <= wanted
+def test_all_that_was_recorded_is_shown(root: Path, pages: dict[str, str]) -> None:
+    whole = "\n".join(pages.values())
+    shown = set(re.findall(r"figures/commands/(\S+)\.svg", whole))
+    for folder in ("results", "figures"):
+        there = {path.stem for path in (root / "book" / folder / "commands").iterdir()}
+        assert shown <= there
+        assert len(there - shown) == whole.count("The kernel has changed since this was recorded"), "the others are old"
 
 
-def test_page_shows_rows_and_figure(pages: dict[str, str]) -> None:
+def test_a_page_shows_source_rows_and_figure(pages: dict[str, str]) -> None:
     text = pages["sass"]
     assert '<table class="fourways">' in text and "<td>constant</td>" in text
     assert "../figures/commands/sass_1.svg" in text
-    assert reference.OWN["my.cu"] in text
+    assert 'extern "C" __global__ void newton' in text
+    assert "{dropdown} The table of 114 rows" in pages["time"], "a long table is folded"
 
 
-def test_a_changed_kernel_or_no_recording_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reference, "place", lambda *_: tmp_path / "none.json")
-    assert "Not recorded on a GPU yet" in reference.pages(cli.app)["time"]
-    stale = tmp_path / "stale.json"
-    stale.write_text(json.dumps({"sources": "0", "tables": {}}))
-    monkeypatch.setattr(reference, "place", lambda *_: stale)
-    assert "The kernel has changed since this was recorded" in reference.pages(cli.app)["time"]
+def test_a_changed_kernel_or_no_recording_is_said(root: Path, clone: Path) -> None:
+    assert book.pages(GROUP)["link"].count("Not recorded on a GPU yet") == 2
+    shutil.copytree(root / "book" / "results" / "commands", clone / "book" / "results" / "commands")
+    kernel = clone / "cpp" / "kernels" / "doublify.cuh"
+    kernel.write_text(kernel.read_text() + "// changed\n")
+    text = book.pages(GROUP)["time"]
+    assert text.count("The kernel has changed since this was recorded") == 1, "of my.cu it has not"
+    assert text.count("Outputs recorded on **") == 1
 
 
-def test_a_command_without_a_page_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    assert reference.main(["doctor"]) == 2
-    assert "no page on 'doctor'; there are: time, build" in capsys.readouterr().err
+def test_a_failing_example_records_nothing(clone: Path) -> None:
+    with pytest.raises(book.ExampleError, match=r"fourways sass my.cu --entry nobody: .* there are: newton"):
+        book.record_example(SASS, "my.cu --entry nobody")
+    assert not (clone / "book").exists()
 
 
-def test_a_failing_example_records_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reference, "place", lambda command, example, suffix: tmp_path / f"x{suffix}")
-    with pytest.raises(reference.ExampleError, match=r"fourways sass my.cu --entry nobody: .* there are: newton"):
-        reference.record(reference.COMMANDS[2], "my.cu --entry nobody")
-    assert list(tmp_path.iterdir()) == []
-    files = reference.record(reference.COMMANDS[2], "my.cu -w nvrtc")
-    assert sorted(path.suffix for path in files) == [".json", ".svg"]
+def test_an_example_is_recorded_with_its_figure(clone: Path) -> None:
+    rows, figure = book.record_example(SASS, "my.cu --arch 90 -w nvrtc")
+    assert rows == clone / "book" / "results" / "commands" / "sass_my.cu_arch_90_w_nvrtc.json"
+    assert figure == clone / "book" / "figures" / "commands" / "sass_my.cu_arch_90_w_nvrtc.svg"
+    found = json.loads(rows.read_text())
+    assert found["command"] == "fourways sass my.cu --arch 90 -w nvrtc"
+    assert found["tables"]["sass"] and "<svg" in figure.read_text()
+
+
+def test_a_command_without_a_page_is_named() -> None:
+    command = [sys.executable, "-m", "fourways.book", "commands", "doctor"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "no page on 'doctor'; there are: time, build, sass, link, profile, timeline\n",
+    )

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from fourways import building, builds, compilers, figures, kernels
+from fourways import building, figures, kernels, tables, toolchain
 from fourways.tables import Row
 
 
 @pytest.fixture(scope="module")
 def found() -> list[Row]:
     """Two compilers, two architectures and the fatbin of both; as JSON brings them back."""
-    rows = builds.rows(kernels.path("doublify"), ["nvrtc", "nvcc"], ["sm_75", "sm_90"])
+    rows = building.rows(kernels.path("doublify"), ["nvrtc", "nvcc"], ["sm_75", "sm_90"])
     return json.loads(json.dumps(rows))
 
 
@@ -35,22 +35,26 @@ def test_a_row_for_each_compiler_and_architecture(found: list[Row]) -> None:
 
 
 def test_tables_hold_every_number_once(found: list[Row]) -> None:
-    times, sizes, matrix = str(builds.table(found)), str(builds.sizes_table(found)), str(builds.matrix_table(found))
+    times, sizes, matrix = (
+        str(building.table(found)),
+        str(building.sizes_table(found)),
+        str(building.matrix_table(found)),
+    )
     for row in found[:4]:
         assert f"{row['cubin_bytes']:,}" in sizes and f"{row['cubin_bytes']:,}" in matrix
-        assert builds.seconds(row["seconds"]["median"]) in times
-        assert builds.seconds(row["seconds"]["median"]) in matrix
+        assert tables.seconds(row["seconds"]["median"]) in times
+        assert tables.seconds(row["seconds"]["median"]) in matrix
     assert f"{found[4]['fatbin_bytes']:,}" in sizes
     assert matrix.splitlines()[0].split() == ["compiler", "sm_75", "sm_90"]
-    assert len(builds.matrix_table(found).rows) == 4, "seconds and bytes, for two compilers"
+    assert len(building.matrix_table(found).rows) == 4, "seconds and bytes, for two compilers"
 
 
-@pytest.mark.parametrize("make", [builds.table, builds.sizes_table, builds.matrix_table])
+@pytest.mark.parametrize("make", [building.table, building.sizes_table, building.matrix_table])
 def test_tables_fit_80_columns(found: list[Row], make) -> None:  # type: ignore[no-untyped-def]
     from rich.console import Console
 
     wide = [
-        row | {"compiler": "cuda.core", "arch": f"sm_{arch}"} for row in found[:1] for arch in building.ARCHITECTURES
+        row | {"compiler": "cuda.core", "arch": f"sm_{arch}"} for row in found[:1] for arch in toolchain.ARCHITECTURES
     ]
     console = Console(width=80, record=True, file=io.StringIO())
     console.print(make(wide))
@@ -58,67 +62,68 @@ def test_tables_fit_80_columns(found: list[Row], make) -> None:  # type: ignore[
 
 
 def test_what_is_missing_is_said_once(two_kernels: Path) -> None:
-    rows = builds.rows(two_kernels, ["nvrtc", "cmake"], ["sm_75", "sm_90"], ["-DSIZE=32"])
+    rows = building.rows(two_kernels, ["nvrtc", "cmake"], ["sm_75", "sm_90"], ["-DSIZE=32"])
     assert [row["arch"] for row in rows] == ["sm_75", "sm_90", ""]
-    assert rows[-1]["seconds"] is None
-    assert builds.table(rows).note.count("two.cu lies elsewhere") == 1
-    assert "cmake" in str(builds.table(rows)) and "cmake" not in str(builds.sizes_table(rows))
+    assert rows[-1]["seconds"] is None and rows[-1]["missing"] == {}
+    assert rows[-1]["not_built"].endswith("two.cu lies elsewhere") and rows[0]["not_built"] is None
+    assert building.table(rows).note.count("two.cu lies elsewhere") == 1
+    assert "cmake" in str(building.table(rows)) and "cmake" not in str(building.sizes_table(rows))
 
 
 def test_what_the_module_does_not_tell_stays_empty() -> None:
-    (row,) = builds.rows(kernels.path("doublify"), ["cmake"])
+    (row,) = building.rows(kernels.path("doublify"), ["cmake"])
     assert row["shared_bytes"] is None and row["spill_bytes"] is None and row["registers"] > 0
     assert row["module_bytes"] > row["cubin_bytes"] and row["cached_seconds"]["median"] < row["seconds"]["median"]
-    assert "cmake: no spill" in builds.table([row]).note
+    assert "cmake: no spill" in building.table([row]).note
 
 
 def test_nothing_built_is_an_error(two_kernels: Path) -> None:
     with pytest.raises(building.BuildError, match="cmake: the module holds kernels of cpp/kernels alone"):
-        builds.rows(two_kernels, ["cmake"])
+        building.rows(two_kernels, ["cmake"])
 
 
 def test_shared_memory_and_options_are_seen(two_kernels: Path) -> None:
-    (row,) = builds.rows(two_kernels, ["nvrtc"], ["sm_90"], ["-DSIZE=512"])
+    (row,) = building.rows(two_kernels, ["nvrtc"], ["sm_90"], ["-DSIZE=512"])
     assert row["shared_bytes"] == 2048
     with pytest.raises(building.BuildError, match="SIZE"):
-        builds.rows(two_kernels, ["nvrtc"], ["sm_90"])
+        building.rows(two_kernels, ["nvrtc"], ["sm_90"])
 
 
 def test_an_entry_of_its_own(two_kernels: Path) -> None:
     """By its name as written, though C++ mangles one of them; the others do not count."""
     heavy, light, hungriest = (
-        builds.rows(two_kernels, ["nvrtc"], options=["-DSIZE=512"], entry=entry)[0]
+        building.rows(two_kernels, ["nvrtc"], options=["-DSIZE=512"], entry=entry)[0]
         for entry in ("heavy", "light", None)
     )
     assert heavy["entry"] == "heavy" and heavy["shared_bytes"] == hungriest["shared_bytes"] == 2048
     assert light["shared_bytes"] == 0 and light["registers"] > 0
     with pytest.raises(building.BuildError, match=r"two.cu has no entry point 'ght'; there are: .*heavy"):
-        builds.rows(two_kernels, ["nvrtc"], options=["-DSIZE=512"], entry="ght")
+        building.rows(two_kernels, ["nvrtc"], options=["-DSIZE=512"], entry="ght")
 
 
 def test_a_file_without_kernels_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "empty.cu").touch()
     with pytest.raises(building.BuildError, match="empty.cu has no entry point; there are: none"):
-        builds.rows(tmp_path / "empty.cu", ["nvrtc"])
+        building.rows(tmp_path / "empty.cu", ["nvrtc"])
 
 
 def test_progress_names_compiler_and_architecture() -> None:
     heard: list[str] = []
-    builds.rows(kernels.path("doublify"), ["nvcc"], ["sm_75", "sm_90"], tell=heard.append)
+    building.rows(kernels.path("doublify"), ["nvcc"], ["sm_75", "sm_90"], tell=heard.append)
     assert heard == ["nvcc for sm_75", "nvcc for sm_90", "a fatbin for 2 architectures"]
 
 
 def test_the_figure_has_a_bar_for_each_compiler(found: list[Row]) -> None:
     cached = {"median": 0.001, "p10": 0.001, "p90": 0.001, "samples": 3}
     rows = [row | {"cached_seconds": cached} if row["compiler"] == "nvrtc" else row for row in found]
-    cold, warm = builds.figure(rows).axes
+    cold, warm = building.figure(rows).axes
     assert [label.get_text() for label in cold.get_yticklabels()] == ["nvrtc", "nvcc"], "the fatbin is no compiler"
     assert [bar.get_width() for bar in warm.patches] == [0.001]
     medians = [row["seconds"]["median"] for row in rows[:2]]
     assert cold.patches[0].get_width() == pytest.approx(sum(medians) / 2), "the median over two architectures"
     assert cold.patches[0].get_facecolor() == figures_colour("nvrtc")
     assert "2 architectures" in cold.get_title(loc="left")
-    assert len(builds.figure(found[2:4]).axes) == (2 if found[2]["cached_seconds"] else 1), "no empty panel"
+    assert len(building.figure(found[2:4]).axes) == (2 if found[2]["cached_seconds"] else 1), "no empty panel"
 
 
 def figures_colour(way: str) -> tuple[float, ...]:
@@ -127,20 +132,11 @@ def figures_colour(way: str) -> tuple[float, ...]:
     return to_rgba(figures.COLOURS[way])
 
 
-def test_architectures() -> None:
-    assert builds.architectures(["90", "sm_75", "90"]) == ["sm_90", "sm_75"]
-    assert builds.architectures(["all"]) == [f"sm_{arch}" for arch in building.ARCHITECTURES]
-
-
 def test_which_artefact_runs_where() -> None:
-    where = {row["artefact"]: row["gpus"] for row in builds.runs_on(["sm_80", "sm_90", "sm_100"]).rows}
+    where = {row["artefact"]: row["gpus"] for row in building.runs_on(["sm_80", "sm_90", "sm_100"]).rows}
     assert where["cubin sm_80"] == ["80", "86", "89"], "the same major version, from this minor version on"
     assert where["cubin sm_90"] == ["90"]
     assert where["PTX compute_90"] == ["90", "100", "120"]
     assert where["cubin sm_100"] == ["100"], "12.0 is another major version"
     assert where["fatbin of all"] == ["80", "86", "89", "90", "100", "120"], "its PTX serves what is newer"
-    assert "fatbin of all" not in str(builds.runs_on(["sm_90"]))
-
-
-def test_every_compiler_is_asked_by_default() -> None:
-    assert builds.rows.__defaults__ and builds.rows.__defaults__[0] == compilers.COMPILERS
+    assert "fatbin of all" not in str(building.runs_on(["sm_90"]))

@@ -10,7 +10,7 @@ from cuda.bindings import nvjitlink
 from cuda.core import Linker, LinkerOptions, ObjectCode, Program, ProgramOptions
 
 import fourways_aot
-from fourways import building, host, instructions, kernels, sass
+from fourways import building, host, kernels, sass
 
 SIZES = (0, 1, 31, 32, 33, 255, 257, 1009)
 PLUGIN = 'extern "C" __device__ float user_transform(float x) { return 0.5f * x - 3; }\n'
@@ -36,12 +36,12 @@ def compiled(text: str, form: str, arch: str = "sm_90") -> ObjectCode:
     return Program(text, "c++", ProgramOptions(arch=arch, define_macro="PLUGIN", **FORMS[form])).compile(form)
 
 
-def linked(*units: ObjectCode, lto: bool = False) -> list[instructions.Instruction]:
+def linked(*units: ObjectCode, lto: bool = False) -> list[sass.Instruction]:
     options = LinkerOptions(arch="sm_90", link_time_optimization=lto, no_cache=True)
-    return instructions.parse(building.disassemble(Linker(*units, options=options).link("cubin").code))
+    return sass.parse(sass.disassemble(Linker(*units, options=options).link("cubin").code))
 
 
-def calls(lines: list[instructions.Instruction], entry: str) -> int:
+def calls(lines: list[sass.Instruction], entry: str) -> int:
     return sum(line.entry == entry and "CALL" in str(line) for line in lines)
 
 
@@ -106,7 +106,7 @@ def test_lto_makes_the_machine_code_of_the_single_source(tmp_path: Path) -> None
     one = building.build(tmp_path / "one.cu", options=("-DPLUGIN",))
     shipped = building.build(kernels.path("apply_transform"), "nvcc", "sm_75", "ltoir", ("-DPLUGIN",))
     user = compiled(PLUGIN, "ltoir")
-    expected = instructions.parse(building.disassemble(one.code))
+    expected = sass.parse(sass.disassemble(one.code))
     just_in_time = linked(compiled(kernels.source("apply_transform"), "ltoir"), user, lto=True)
     assert sass.diff(expected, just_in_time, rename=True).differences == 0
     # nvcc's for an older architecture: one file that serves them all

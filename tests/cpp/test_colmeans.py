@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fourways_aot
-from fourways import building, host, instructions, kernels
+from fourways import building, host, kernels, sass
 
 PATH = kernels.path("colmeans")
 SHAPES = [(0, 3, 5), (1, 1, 1), (2, 3, 5), (3, 70, 9), (1, 33, 17), (2, 8, 8), (2, 5, 0), (1, 1009, 2)]
@@ -81,7 +81,7 @@ def test_what_the_macros_cost(compiler: str) -> None:
     assert (built().shared_bytes, built("-DROOM=12288").shared_bytes) == (512, 49_152)
     assert built().registers <= 65_536 // 2048, "2048 threads fit"
     for ahead in (1, 4):
-        listing = instructions.parse(building.disassemble(built(f"-DAHEAD={ahead}").code))
+        listing = sass.parse(sass.disassemble(built(f"-DAHEAD={ahead}").code))
         kinds = "".join("+" if i.opcode == "FADD" else "r" if i.opcode.startswith("LDG") else "" for i in listing)
         assert max(map(len, kinds.split("+"))) == ahead, kinds
 

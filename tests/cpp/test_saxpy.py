@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import fourways_aot
-from fourways import building, host, instructions, kernels
+from fourways import building, host, kernels, sass
 
 SIZES = (0, 1, 3, 4, 5, 31, 32, 33, 257, 1009, 65_537)
 A = np.float32(2.5)
@@ -53,12 +53,12 @@ def test_reads_and_writes_nothing_outside() -> None:
 @pytest.mark.parametrize(("vector", "width"), [(1, ""), (2, ".64"), (4, ".128")])
 def test_each_array_is_moved_by_instructions_of_the_packs_width(compiler: str, vector: int, width: str) -> None:
     built = building.build(kernels.path("saxpy"), compiler, options=(f"-DVECTOR={vector}",))
-    listing = instructions.parse(building.disassemble(built.code))
+    listing = sass.parse(sass.disassemble(built.code))
     for opcode, arrays in (("LDG.E", 2), ("STG.E", 1)):
         found = [line.opcode.removesuffix(".CONSTANT") for line in listing if line.opcode.startswith(opcode)]
         single = arrays if vector > 1 else 2 * arrays  # the loop for the rest moves single floats
         assert sorted(found) == sorted([opcode + width] * arrays * (vector > 1) + [opcode] * single)
-    assert built.spill_bytes == 0
+    assert built.resources["saxpy"].spill_bytes == 0
 
 
 def test_cupys_own_ftz_comes_last_and_wins_but_the_ieee_function_never_flushes(tmp_path: Path) -> None:

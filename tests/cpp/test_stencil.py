@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import fourways_aot
-from fourways import building, figures, host, kernels
+from fourways import building, figures, host, kernels, sass
 
 U, V = 0x7F00_0000_0000, 0x7F00_0010_0000  # addresses that nobody reads: the call ends before
 SHAPES = [*itertools.product((0, 1, 2, 3, 4, 5, 9), (0, 1, 2, 3, 4, 5, 8, 31)), (64, 1), (1, 300), (7, 1030)]
@@ -60,14 +60,13 @@ def test_reads_nothing_outside_of_the_plate() -> None:
 @pytest.mark.parametrize("rows", [1, 4, 8])
 def test_the_cells_stay_in_registers(rows: int) -> None:
     """An array in local memory would be right, and several times slower."""
-    (resources,) = building.build(
-        kernels.path("stencil"), "nvrtc", "sm_90", options=(f"-DROWS={rows}",)
-    ).resources.values()
+    built = building.build(kernels.path("stencil"), "nvrtc", "sm_90", options=(f"-DROWS={rows}",))
+    resources = built.resources["stencil"]
     assert resources.stack_bytes == 0 and 0 < resources.registers <= 128
 
 
 def test_four_cells_are_one_load() -> None:
-    text = building.disassemble(building.build(kernels.path("stencil"), "nvrtc", "sm_90").code)
+    text = sass.disassemble(building.build(kernels.path("stencil"), "nvrtc", "sm_90").code)
     assert text.count("LDG.E.128") == 4 + 2, "rows and the two around them"
     assert text.count("STG.E.128") >= 1
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fourways import checking, first_result, lesson, running, timing, toolchain
+from fourways import checking, lesson, timing, toolchain
 
 LESSONS = [found.slug for found in lesson.all_lessons()]
 WAYS = [(found.slug, way) for found in lesson.all_lessons() for way in found.meta["ways"]]
@@ -11,7 +11,7 @@ WAYS = [(found.slug, way) for found in lesson.all_lessons() for way in found.met
 
 @pytest.mark.parametrize("slug", LESSONS)
 def test_lesson_runs_whole(slug: str) -> None:
-    result = running.run(lesson.find(slug))
+    result = lesson.run(lesson.find(slug))
     assert result.outcome == "passed", result.error
     assert not result.skipped, "nothing may be skipped on a GPU machine with all ways installed"
 
@@ -19,9 +19,7 @@ def test_lesson_runs_whole(slug: str) -> None:
 @pytest.mark.parametrize("slug, way", WAYS)
 def test_way_is_right_at_every_awkward_size(slug: str, way: str) -> None:
     assert toolchain.missing(way) is None, toolchain.missing(way)
-    ways = lesson.load(lesson.find(slug))
-    ways.functions = {way: ways.functions[way]}
-    (row,) = [row for row in checking.check(ways).rows if row["way"] == way]
+    (row,) = checking.check(lesson.load(lesson.find(slug)).only([way])).rows
     assert (row["outcome"], row["sizes"]) == ("right", len(checking.SIZES))
 
 
@@ -84,7 +82,7 @@ def test_cold_is_slower_than_warm_where_the_data_fits_the_cache() -> None:
 
 @pytest.mark.parametrize("way", ["nvrtc", "nvcc", "pycuda"])
 def test_first_result_finds_the_cache_the_second_time(way: str) -> None:
-    cold, warm = first_result.first_results(lesson.find("01"), [way], cold=1, warm=1)
+    cold, warm = timing.first_results("01", [way]).rows
     assert cold["stages"]["build"] > warm["stages"]["build"]
     assert warm["stages"]["context"] > 0.01
     assert cold["stages"]["load"] > 0 and cold["stages"]["launch"] > 0

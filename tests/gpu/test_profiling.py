@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fourways import counters, kernels, profiling, toolchain
+from fourways import kernels, profiling, toolchain
 
 SIZE = 2**22
 OWN = """
@@ -17,7 +17,7 @@ extern "C" __global__ void mine(const float *x, float *y, long long n)
 """
 
 
-def profiled(target: str, way: str, **options: object) -> counters.Report:
+def profiled(target: str, way: str, **options: object) -> profiling.Report:
     if reason := toolchain.missing(way):
         pytest.skip(reason)
     try:
@@ -30,17 +30,17 @@ def profiled(target: str, way: str, **options: object) -> counters.Report:
 def test_every_way_shows_its_source_lines(way: str, tmp_path: Path) -> None:
     kept = tmp_path / "kept.ncu-rep"
     report = profiled("1", way, keep=kept)
-    figures = {row["figure"]: row for row in report.figures}
-    assert {row["kernel"] for row in report.figures} == {"doublify"}
-    assert figures["duration"]["seconds"] > 0
-    assert figures["roofline"]["flop_per_second"] * figures["duration"]["seconds"] == pytest.approx(SIZE, rel=1e-3)
-    assert (figures["sectors"]["loads"], figures["sectors"]["stores"]) == (4, 4)
-    values = [value for row in report.figures for value in row.values()]
+    metrics = {row["metric"]: row for row in report.metrics}
+    assert {row["kernel"] for row in report.metrics} == {"doublify"}
+    assert metrics["duration"]["seconds"] > 0
+    assert metrics["roofline"]["flop_per_second"] * metrics["duration"]["seconds"] == pytest.approx(SIZE, rel=1e-3)
+    assert (metrics["sectors"]["loads"], metrics["sectors"]["stores"]) == (4, 4)
+    values = [value for row in report.metrics for value in row.values()]
     assert None not in values
     source = kernels.source("doublify").splitlines()
     assert "y[i] = FACTOR * x[i];" in [row["text"] for row in report.lines]
     assert all(row["text"] == source[row["line"] - 1].strip() for row in report.lines)
-    assert counters.read(kept) == report
+    assert profiling.read(kept) == report
 
 
 @pytest.mark.parametrize("way", ["nvrtc", "nvcc", "pycuda"])
@@ -48,7 +48,7 @@ def test_a_kernel_of_ones_own(way: str, tmp_path: Path) -> None:
     mine = tmp_path / "mine.cu"
     mine.write_text(OWN)
     report = profiled(str(mine), way, entry="mine")
-    assert {row["kernel"] for row in report.figures} == {"mine"}
+    assert {row["kernel"] for row in report.metrics} == {"mine"}
     assert any("3.f * x[i]" in row["text"] for row in report.lines)
 
 

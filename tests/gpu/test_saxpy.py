@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fourways_aot
-from fourways import building, kernels, lesson, timing
+from fourways import kernels, lesson, sass, timing
 
 SIZES = (0, 1, 3, 4, 5, 31, 33, 255, 257, 1009, 1025, 1_000_003)
 
@@ -109,7 +109,7 @@ def test_nvrtcs_own_cache_does_not_see_ftz() -> None:
     def flushes(ftz: bool, no_cache: bool) -> bool:
         options = core.ProgramOptions("saxpy", "sm_90", define_macro=renamed, ftz=ftz, no_cache=no_cache)
         code = core.Program(kernels.source("saxpy"), "c++", options).compile("cubin").code
-        return "FFMA.FTZ" in building.disassemble(code)
+        return "FFMA.FTZ" in sass.disassemble(code)
 
     assert not flushes(ftz=False, no_cache=False)
     assert not flushes(ftz=True, no_cache=False), "lesson 02 says that the cache answers with the code of before"

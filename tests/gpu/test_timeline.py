@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from fourways import lesson, tables, timeline, timeline_figure, timing, toolchain
+from fourways import lesson, tables, timeline, timing, toolchain
 
-SIZE, LAUNCHES = 2**26, 10
+SIZE, LAUNCHES = 2**26, 10  # warm ones
 WAYS = [
     pytest.param(way, marks=pytest.mark.skipif(bool(toolchain.missing(way)), reason=str(toolchain.missing(way))))
     for way in ("nvrtc", "nvcc", "pycuda", "pybind11")
@@ -16,42 +16,47 @@ WAYS = [
 
 @pytest.fixture(scope="module")
 def recorded() -> list[tables.Row]:
-    return timeline.record(lesson.find("1"), "nvrtc", SIZE, LAUNCHES)
+    return timeline.of_lesson(lesson.find("1"), "nvrtc", SIZE)
+
+
+def named(rows: list[tables.Row], kind: str) -> list[str]:
+    return [row["name"] for row in rows if row["kind"] == kind]
 
 
 def test_stages_kernels_and_copies_are_there(recorded: list[tables.Row]) -> None:
-    ranges = {row["name"]: timeline.span(row) for row in recorded if row["kind"] == "NVTX range"}
-    stages = ["context", "inputs", "build", "first launch", "warm launches", "copy back"]
-    assert [name for name in ranges if name in stages] == stages
-    warm = timeline.within(timeline.gpu_work(recorded), ranges["warm launches"])
-    assert [row["name"] for row in warm] == ["doublify"] * LAUNCHES
-    assert warm[0]["grid"] == [SIZE // 256, 1, 1] and warm[0]["block"] == [256, 1, 1] and warm[0]["registers"] > 0
+    stages = ["import", "context", "import", "inputs", "build", "launch", "warm launches", "copy back"]
+    assert [name for name in named(recorded, "NVTX range") if name in stages] == stages
+    assert "load" in named(recorded, "NVTX range"), "within another stage"
+    warm = timeline.part(recorded, "warm launches")
+    assert named(warm, "kernel") == ["doublify"] * LAUNCHES
+    launch = next(row for row in warm if row["kind"] == "kernel")
+    assert launch["grid"] == [SIZE // 256, 1, 1] and launch["block"] == [256, 1, 1] and launch["registers"] > 0
+    assert "synchronization" in [row["kind"] for row in warm]
     copies = [(row["name"], row["bytes"]) for row in recorded if row["kind"] == "copy"]
     assert ("host to device", 4 * SIZE) in copies and copies[-1] == ("device to host", 4 * SIZE)
-    assert any(row["kind"] == "synchronization" for row in timeline.within(recorded, ranges["warm launches"]))
 
 
 def test_kernels_take_as_long_as_the_timer_says(recorded: list[tables.Row]) -> None:
-    found = next(row for row in timeline.summed_up(recorded) if row["name"] == "doublify")
+    found = next(row for row in timeline.table(recorded).rows if row["name"] == "doublify")
     timed = timing.time_way(lesson.load(lesson.find("1")), "nvrtc", SIZE)
     assert found["seconds"]["median"] == pytest.approx(timed["seconds"]["median"], rel=0.2)
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_every_way_has_a_timeline(way: str) -> None:
-    rows = timeline.record(lesson.find("1"), way, size=2**16, launches=3)
-    assert sum(row["name"].startswith("doublify") for row in timeline.gpu_work(rows)) == 4
+    rows = timeline.of_lesson(lesson.find("1"), way, size=2**16)
+    assert sum(name.startswith("doublify") for name in named(rows, "kernel")) == 1 + LAUNCHES
     launches = [row["name"] for row in rows if row["kind"] == "API call" and "LaunchKernel" in row["name"]]
-    assert len(launches) >= 4
-    assert json.loads(timeline.trace_json(rows))["traceEvents"] and timeline_figure.figure(rows).axes
+    assert len(launches) >= 1 + LAUNCHES
+    assert json.loads(timeline.trace_json(rows))["traceEvents"] and timeline.figure(rows).axes
 
 
 def test_a_whole_lesson_has_a_range_for_each_cell() -> None:
-    rows = timeline.record(lesson.find("0"), None)
-    named = [row["name"] for row in rows if row["kind"] == "NVTX range" and row["name"].startswith("cell ")]
+    rows = timeline.of_lesson(lesson.find("0"), None)
+    cells = [name for name in named(rows, "NVTX range") if name.startswith("cell ")]
     code_cells = [cell for cell in lesson.find("0").notebook.cells if cell.cell_type == "code"]
-    assert 0 < len(named) <= len(code_cells)
-    assert timeline.table(rows).rows and timeline_figure.figure(rows).axes
+    assert 0 < len(cells) <= len(code_cells)
+    assert timeline.table(rows).rows and timeline.figure(rows).axes
 
 
 def test_a_program_of_ones_own(tmp_path: Path) -> None:
@@ -64,10 +69,9 @@ def test_a_program_of_ones_own(tmp_path: Path) -> None:
         "with time_range('work', sync=True):\n    for _ in range(count):\n        kernel((1,), (32,), (x,))\n"
         "with time_range('maximum', sync=True):\n    x.max()\n"
     )
-    rows = timeline.record_program(program, "5")
-    work = timeline.part(rows, "work")
-    assert [row["name"] for row in timeline.gpu_work(work)] == ["mine"] * 5
-    kernels = [row for row in timeline.part(rows, "maximum") if row["kind"] == "kernel"]
-    assert kernels and not any(row["name"].startswith("_Z") for row in kernels), "readable"
+    rows = timeline.of_program(program, "5")
+    assert named(timeline.part(rows, "work"), "kernel") == ["mine"] * 5
+    names = named(timeline.part(rows, "maximum"), "kernel")
+    assert names and not any(name.startswith("_Z") for name in names), "readable"
     with pytest.raises(timeline.TimelineError, match=r"program.py: the recorded process failed:\nIndexError"):
-        timeline.record_program(program)
+        timeline.of_program(program)

@@ -38,10 +38,8 @@ def test_an_empty_kernel_is_timed_within_a_microsecond(capsys: pytest.CaptureFix
 
 @pytest.mark.parametrize("size", [2**10, 2**16, 2**20, 2**23, 2**26])
 def test_the_same_error_at_every_size(doublify, size: int, capsys: pytest.CaptureFixture[str]) -> None:
-    alone, in_graph = (
-        median(timing.device_seconds(lambda: doublify(size))),
-        median(timing.graph_seconds(lambda: doublify(size), 20)),
-    )
+    alone = median(timing.device_seconds(lambda: doublify(size)))
+    in_graph = median(timing.graph_seconds(lambda: doublify(size), 20))
     with capsys.disabled():
         print(f"\ndoublify, {size:,}: timed {alone * 1e6:.2f} µs, in a graph {in_graph * 1e6:.2f} µs", end="")
     assert abs(alone - in_graph) < 1e-6 + 0.01 * in_graph
@@ -58,18 +56,20 @@ def test_launches_are_counted_twice_by_the_host_and_by_the_graph() -> None:
     rows = {way: timing.time_way(ways, way, 1000) for way in ("nvrtc", "pybind11", "pycuda")}
     for way in ("nvrtc", "pybind11"):
         assert 0 < rows[way]["graph_seconds"]["median"] < rows[way]["launch_seconds"]["median"]
-    assert rows["pycuda"]["graph_seconds"] is None, (
-        "lesson 01 launches it on the default stream: no part of the capture"
-    )
+    elsewhere = "lesson 01 launches it on the default stream: no part of the capture"
+    assert rows["pycuda"]["graph_seconds"] is None, elsewhere
 
 
 def test_sizes_have_a_roof_each() -> None:
     ways = lesson.load(lesson.find("01"))
     ways.functions = {"nvrtc": ways.functions["nvrtc"]}
-    rows = timing.time_sizes(ways, [2**20, 2**26])
+    rows = timing.time_sizes(ways, [2**20, 2**26]).rows
     assert [(row["way"], row["size"]) for row in rows] == [
-        ("nvrtc", 2**20), ("device copy", 2**20), ("nvrtc", 2**26), ("device copy", 2**26),
-    ]  # fmt: skip
+        ("nvrtc", 2**20),
+        ("device copy", 2**20),
+        ("nvrtc", 2**26),
+        ("device copy", 2**26),
+    ]
     assert rows[2]["bytes_per_second"] < 1.02 * rows[3]["bytes_per_second"], "nothing passes the roof"
 
 
@@ -80,3 +80,18 @@ def test_memory_is_not_overfilled() -> None:
     assert size * 8 <= 0.25 * cupy.cuda.Device().mem_info[1] < 2 * size * 8
     assert timing.gpu_size(8, most=2**20) == 2**20
     assert np.log2(size) % 1 == 0
+
+
+def test_a_size_that_does_not_fit_is_a_note() -> None:
+    ways = lesson.load(lesson.find("01"), ["nvrtc"])
+    table = timing.time_sizes(ways, [1000, 2**40, 2**41])
+    assert {row["size"] for row in table.rows} == {1000}
+    assert table.note.startswith("1,099,511,627,776 elements and more were not timed: ")
+
+
+def test_first_results_on_a_gpu() -> None:
+    rows = timing.first_results("01", ["nvrtc"]).rows
+    cold, warm = rows
+    assert cold["stages"]["build"] > warm["stages"]["build"] > 0, "CuPy's cache is found again"
+    for row in rows:
+        assert all(row["stages"][stage] > 0 for stage in ("start", "import", "context", "inputs", "load", "launch"))

@@ -123,8 +123,8 @@ def test_the_context_decides(module: str, printed: str) -> None:
     if reason := toolchain.missing("pycuda"):
         pytest.skip(reason)
     program = CONTEXT.format(module=module)
-    environment = lesson.process_environment()
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
+    variables = toolchain.child_environment()
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=variables)
     assert done.stdout.endswith(printed + "\n"), done
 
 

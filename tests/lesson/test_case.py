@@ -1,13 +1,15 @@
 """A kernel of one's own: found in its file, held to the signature, checked against a reference or the host way."""
 
+import sys
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
 
-from fourways import checking, own_kernel
+from fourways import checking, toolchain
 from fourways.building import BuildError
-from fourways.lesson import LessonError
+from fourways.lesson import Case, LessonError
 
 SCALE = """
 #include "half.h"
@@ -28,7 +30,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_the_only_kernel_is_found_and_checked_against_the_host_way(file: Path) -> None:
-    ways = own_kernel.ways(file)
+    ways = Case(file).ways()
     assert ways.kernel == "scale"
     assert "no binding" in ways.missing["pybind11"]
     (row,) = [row for row in checking.check(ways).rows if row["way"] == "host"]
@@ -41,7 +43,7 @@ def test_the_only_kernel_is_found_and_checked_against_the_host_way(file: Path) -
 def test_a_reference_decides(file: Path, factor: str, right: bool) -> None:
     expected = file.with_name("expected.py")
     expected.write_text(f"def half(x):\n    return {factor} * x.astype('f8')\n")
-    ways = own_kernel.ways(file, "scale", f"{expected}:half")
+    ways = Case(file, "scale", f"{expected}:half").ways()
     if right:
         checking.check(ways)
     else:
@@ -52,8 +54,8 @@ def test_a_reference_decides(file: Path, factor: str, right: bool) -> None:
 def test_one_of_several_must_be_named(file: Path) -> None:
     file.write_text(SCALE + SCALE.replace("scale", "other").replace('#include "half.h"', ""))
     with pytest.raises(LessonError, match="--entry must name .* there are: scale, other"):
-        own_kernel.ways(file)
-    assert own_kernel.ways(file, "other").kernel == "other"
+        Case(file)
+    assert Case(file, "other").ways(["host"]).kernel == "other"
 
 
 @pytest.mark.parametrize(
@@ -68,22 +70,30 @@ def test_one_of_several_must_be_named(file: Path) -> None:
 def test_what_cannot_be_called_is_said(file: Path, entry: str | None, text: str, words: str) -> None:
     file.write_text(text)
     with pytest.raises(LessonError, match=words):
-        own_kernel.ways(file, entry)
+        Case(file, entry)
+
+
+def test_a_file_that_cannot_be_read_is_said(file: Path) -> None:
+    with pytest.raises(LessonError, match="no file .*nowhere.cu: give the path of a .cu or .cuh"):
+        Case(file.with_name("nowhere.cu"))
+    file.write_bytes(b"// Gr\xfc\xdfe\n")
+    with pytest.raises(LessonError, match=r"mine.cu is no UTF-8 text \(invalid start byte at byte 5\)"):
+        Case(file)
 
 
 def test_a_reference_that_is_not_there(file: Path) -> None:
     with pytest.raises(LessonError, match="no file 'expected.py'"):
-        own_kernel.ways(file, reference="expected.py:half")
+        Case(file, reference="expected.py:half")
     expected = file.with_name("expected.py")
     expected.write_text("half = 3\n")
     with pytest.raises(LessonError, match="defines no function 'half'"):
-        own_kernel.ways(file, reference=f"{expected}:half")
+        Case(file, reference=f"{expected}:half")
 
 
 def test_a_reference_may_use_what_its_file_imports(file: Path) -> None:
     expected = file.with_name("expected.py")
     expected.write_text("import numpy as np\nHALF = 0.5\n\n\ndef half(x):\n    return np.multiply(x, HALF)\n")
-    checking.check(own_kernel.ways(file, reference=f"{expected}:half"))
+    checking.check(Case(file, reference=f"{expected}:half").ways())
 
 
 @pytest.mark.parametrize(
@@ -99,25 +109,78 @@ def test_a_reference_that_fails_is_said(file: Path, text: str, words: str) -> No
     expected = file.with_name("expected.txt")
     expected.write_text(text)
     with pytest.raises(LessonError, match=words):
-        own_kernel.ways(file, reference=f"{expected}:half").reference(np.ones(7, np.float32))
+        Case(file, reference=f"{expected}:half").reference(np.ones(7, np.float32))
 
 
 def test_launch_bounds_and_comments_are_no_kernels(file: Path) -> None:
     bounded = SCALE.replace("void scale", "void __launch_bounds__(256) scale")
     file.write_text(f"// __global__ void old(float *x)\n/* __global__ void older(float *x) */{bounded}")
-    assert own_kernel.ways(file).kernel == "scale"
+    assert Case(file).entry == "scale"
 
 
-def test_a_kernel_that_the_host_cannot_compile_needs_a_reference(file: Path) -> None:
+@pytest.fixture
+def halving(file: Path) -> str:
+    """A reference that says what is right of `file`."""
+    path = file.with_name("expected.py")
+    path.write_text("def half(x):\n    return x / 2\n")
+    return f"{path}:half"
+
+
+JUDGE = "host, which says what is right where no --reference does, refused mine.cu:\n"
+
+
+def test_a_kernel_that_the_host_cannot_compile_needs_a_reference(file: Path, halving: str) -> None:
     file.write_text(SCALE.replace("long long i", 'asm("");\n    long long i'))
-    with pytest.raises(BuildError, match="has no host way: it has inline PTX\nWithout the host way .*--reference"):
-        own_kernel.ways(file)
-    expected = file.with_name("expected.py")
-    expected.write_text("def half(x):\n    return x / 2\n")
-    ways = own_kernel.ways(file, reference=f"{expected}:half")
+    with pytest.raises(BuildError, match=f"{JUDGE}mine.cu has no host way: it has inline PTX"):
+        Case(file).ways()
+    with pytest.raises(BuildError, match=f"{JUDGE}mine.cu has no host way"):
+        Case(file).reference(np.ones(3, np.float32))
+    ways = Case(file, reference=halving).ways()
     assert "inline PTX" in ways.missing["host"] and "host" not in ways.functions
+    assert ways.reference(np.ones(3, np.float32)).tolist() == [0.5] * 3
 
 
+def test_without_a_compiler_the_host_way_is_missing(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toolchain, "host_compiler", lambda: None)
+    monkeypatch.setattr(toolchain, "missing", lambda way: "no compiler here" if way == "host" else "no GPU")
+    ways = Case(file).ways()
+    assert ways.missing["host"] == "no compiler here" and not ways.functions
+    with pytest.raises(BuildError, match=f"{JUDGE}no compiler here"):
+        ways.reference(np.ones(3, np.float32))
+
+
+class CompileException(Exception):
+    """CuPy's and PyCUDA's, too, is no RuntimeError."""
+
+
+@pytest.fixture
+def compilers(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """Stand-ins for CuPy and PyCUDA: who was `asked`, with which source and folders, and what is refused in `words`."""
+    told = SimpleNamespace(asked=[], words={})
+
+    class Module:
+        def __init__(self, way: str, source: str, *folders: str) -> None:
+            told.asked.append((way, source, folders))
+            if way in told.words:
+                raise CompileException(told.words[way])
+
+        def get_function(self, name: str) -> str:
+            return name
+
+    cupy, compiler = ModuleType("cupy"), ModuleType("pycuda.compiler")
+    cupy.RawModule = lambda code, backend, options: Module(backend, code, *options)  # type: ignore[attr-defined]
+    compiler.SourceModule = lambda source, no_extern_c, include_dirs: Module(  # type: ignore[attr-defined]
+        "pycuda", source, *include_dirs
+    )
+    fakes = {"cupy": cupy, "pycuda.compiler": compiler}
+    for name in ("cupy", "pycuda", "pycuda.autoprimaryctx", "pycuda.compiler"):
+        monkeypatch.setitem(sys.modules, name, fakes.get(name, ModuleType(name)))
+    monkeypatch.setattr(toolchain, "missing", lambda way: None)
+    monkeypatch.setattr(toolchain, "activate", lambda: None)
+    return told
+
+
+@pytest.mark.parametrize("way", ["nvrtc", "nvcc", "pycuda"])
 @pytest.mark.parametrize(
     "words, advice",
     [
@@ -126,34 +189,26 @@ def test_a_kernel_that_the_host_cannot_compile_needs_a_reference(file: Path) -> 
     ],
 )
 def test_a_compilers_own_exception_becomes_its_words(
-    file: Path, monkeypatch: pytest.MonkeyPatch, words: str, advice: str
+    file: Path, compilers: SimpleNamespace, way: str, words: str, advice: str
 ) -> None:
-    class CompileException(Exception):
-        """CuPy's and PyCUDA's, too, is no RuntimeError."""
-
-    def refuse(*_: object) -> None:
-        raise CompileException(words)
-
-    monkeypatch.setattr(own_kernel.toolchain, "missing", lambda way: None)
-    monkeypatch.setattr(own_kernel, "_cupy", refuse)
+    compilers.words[way] = words
     with pytest.raises(BuildError) as error:
-        own_kernel.ways(file)
-    assert str(error.value).startswith(f"nvrtc refused mine.cu:\n{words}\nAdvice: {advice}")
+        Case(file).ways()
+    assert str(error.value).startswith(f"{way} refused mine.cu:\n{words}\nAdvice: {advice}")
 
 
-def test_only_the_chosen_ways_are_compiled(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_compiler_gets_the_source_and_its_folder(file: Path, compilers: SimpleNamespace) -> None:
+    ways = Case(file).ways()
+    assert list(ways.functions) == ["nvrtc", "nvcc", "pycuda", "host"]
+    folder = str(file.parent)
+    folders = {"nvrtc": f"-I{folder}", "nvcc": f"-I{folder}", "pycuda": folder}
+    assert compilers.asked == [(way, SCALE, (option,)) for way, option in folders.items()]
+
+
+def test_only_the_chosen_ways_are_compiled(file: Path, compilers: SimpleNamespace, halving: str) -> None:
     """So that another compiler's refusal, or its seconds, are no hindrance."""
-
-    def refuse(*_: object) -> None:
-        raise AssertionError("nobody asked for it")
-
-    monkeypatch.setattr(own_kernel.toolchain, "missing", lambda way: None)
-    monkeypatch.setattr(own_kernel, "_cupy", lambda *arguments: arguments[-1])
-    monkeypatch.setattr(own_kernel, "_pycuda", refuse)
-    assert own_kernel.ways(file, chosen=["nvrtc"]).functions.keys() == {"nvrtc", "host"}, (
-        "the host way says what is right"
-    )
-    monkeypatch.setattr(own_kernel, "_host", refuse)
-    expected = file.with_name("expected.py")
-    expected.write_text("def half(x):\n    return x / 2\n")
-    assert own_kernel.ways(file, None, f"{expected}:half", ["nvcc"]).functions.keys() == {"nvcc"}
+    compilers.words["pycuda"] = "nobody asked for it"
+    assert Case(file).ways(["nvrtc"]).functions.keys() == {"nvrtc"}
+    file.write_text(SCALE.replace("long long i", 'asm("");\n    long long i'))  # what the host way would refuse
+    assert Case(file, reference=halving).ways(["nvcc"]).functions.keys() == {"nvcc"}
+    assert [way for way, *_ in compilers.asked] == ["nvrtc", "nvcc"]

@@ -6,14 +6,14 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from fourways import exporting, lesson
+from fourways import lesson
 
 LESSONS = lesson.all_lessons()
 
 
 @pytest.mark.parametrize("solutions", [False, True])
 def test_solutions_only_where_wanted(tmp_path: Path, solutions: bool) -> None:
-    paths = exporting.export(LESSONS, tmp_path / "class", solutions)
+    paths = lesson.export(LESSONS, tmp_path / "class", solutions)
     assert [path.stem for path in paths] == [found.slug for found in LESSONS]
     for path, found in zip(paths, LESSONS, strict=True):
         notebook = nbformat.read(path, 4)
@@ -25,7 +25,7 @@ def test_solutions_only_where_wanted(tmp_path: Path, solutions: bool) -> None:
 
 
 def test_jupyter_can_show_it(tmp_path: Path) -> None:
-    for path in exporting.export(LESSONS, tmp_path):
+    for path in lesson.export(LESSONS, tmp_path):
         text = "\n".join(cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "markdown")
         for sign in ("```{", "{cite}", ":::", "../", "_dark.svg"):
             assert sign not in text, f"{path.name}: {sign}"
@@ -37,10 +37,10 @@ def test_jupyter_can_show_it(tmp_path: Path) -> None:
 
 
 def test_nobodys_work_is_overwritten(tmp_path: Path) -> None:
-    first, second = exporting.export(LESSONS[:2], tmp_path)
-    assert exporting.export(LESSONS[:2], tmp_path) == [first, second], "the same again is no conflict"
+    first, second = lesson.export(LESSONS[:2], tmp_path)
+    assert lesson.export(LESSONS[:2], tmp_path) == [first, second], "the same again is no conflict"
     second.write_text(second.read_text().replace("your turn", "my turn"))
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    with pytest.raises(exporting.ExportError, match=r"holds other versions of 01_doublify\.ipynb; name another folder"):
-        exporting.export(LESSONS, tmp_path)
+    with pytest.raises(lesson.ExportError, match=r"holds other versions of 01_doublify\.ipynb; name another folder"):
+        lesson.export(LESSONS, tmp_path)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before

@@ -1,101 +1,126 @@
-"""A stored report of Nsight Compute (doublify by NVRTC, 2^26 elements, an H200): read, explained, drawn."""
+"""A stored report of Nsight Compute (doublify by NVRTC, 2^26 elements, an H200) is read into metrics and lines."""
 
-import io
 import json
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
 
 import pytest
-import typer
-from rich.console import Console
-from typer.testing import CliRunner
 
-from fourways import cli_profile, counters, kernels, reports, tables
+from fourways import kernels, profiling, tables
 
-STORED = Path(__file__).with_name("data") / "doublify.ncu-rep"
+STORED = Path(__file__).parents[1] / "data" / "doublify.ncu-rep"
 SIZE = 2**26
 WARPS = SIZE // 32
 
 
 @pytest.fixture(scope="module")
-def report() -> counters.Report:
-    return counters.read(STORED)
+def report() -> profiling.Report:
+    return profiling.read(STORED)
 
 
 @pytest.fixture(scope="module")
-def figures(report: counters.Report) -> dict[str, tables.Row]:
-    return {row["figure"]: row for row in report.figures}
+def metrics(report: profiling.Report) -> dict[str, tables.Row]:
+    return {row["metric"]: row for row in report.metrics}
 
 
-def test_ten_figures_of_one_launch(report: counters.Report) -> None:
-    assert [row["figure"] for row in report.figures] == list(reports.FIGURES)
-    assert len(report.figures) == 10
-    assert {(row["launch"], row["kernel"], row["device"]) for row in report.figures} == {(1, "doublify", "NVIDIA H200")}
+def test_ten_metrics_of_one_launch(report: profiling.Report, metrics: dict[str, tables.Row]) -> None:
+    assert len(report.metrics) == len(metrics) == 10
+    assert {(row["launch"], row["kernel"], row["device"]) for row in report.metrics} == {(1, "doublify", "NVIDIA H200")}
 
 
-def test_time_and_traffic_are_those_of_the_kernel(figures: dict[str, tables.Row]) -> None:
-    assert figures["duration"]["clock"] == "device"
-    duration = figures["duration"]["seconds"]
+def test_time_and_traffic_are_those_of_the_kernel(metrics: dict[str, tables.Row]) -> None:
+    assert metrics["duration"]["clock"] == "device"
+    duration = metrics["duration"]["seconds"]
     assert 100e-6 < duration < 400e-6
-    moved = figures["dram"]["bytes_per_second"] * duration
+    moved = metrics["dram"]["bytes_per_second"] * duration
     assert 0.9 * 8 * SIZE < moved < 1.05 * 8 * SIZE  # the last of what was written may still lie in L2
-    assert figures["dram"]["peak_bytes_per_second"] == pytest.approx(4.8e12, rel=0.02)  # H200 data sheet
+    assert metrics["dram"]["peak_bytes_per_second"] == pytest.approx(4.8e12, rel=0.02)  # H200 data sheet
 
 
-def test_counts_follow_from_the_source(figures: dict[str, tables.Row]) -> None:
-    assert (figures["sectors"]["loads"], figures["sectors"]["stores"]) == (4, 4)
-    assert figures["bank conflicts"]["count"] == 0
-    assert 8 <= figures["registers"]["count"] <= 32
-    assert figures["instructions"]["count"] % WARPS == 0  # all warps do the same
-    kinds = figures["instructions"]["shares"]
+def test_counts_follow_from_the_source(metrics: dict[str, tables.Row]) -> None:
+    assert (metrics["sectors"]["loads"], metrics["sectors"]["stores"]) == (4, 4)
+    assert metrics["bank conflicts"]["count"] == 0
+    assert 8 <= metrics["registers"]["count"] <= 32
+    assert metrics["instructions"]["count"] % WARPS == 0  # all warps do the same
+    kinds = metrics["instructions"]["shares"]
     assert sum(kinds.values()) == pytest.approx(1)
-    each = figures["instructions"]["count"] / WARPS
+    each = metrics["instructions"]["count"] / WARPS
     assert kinds["global"] * each == pytest.approx(2)  # a load and a store
     assert kinds["fp32"] * each == pytest.approx(1)  # 2 * x
-    assert 50 < figures["occupancy"]["percent"] <= figures["occupancy"]["possible_percent"] == 100
-    assert figures["l2"]["read_hit_percent"] < 1 < figures["l2"]["hit_percent"]
+    assert 50 < metrics["occupancy"]["percent"] <= metrics["occupancy"]["possible_percent"] == 100
+    assert metrics["l2"]["read_hit_percent"] < 1 < metrics["l2"]["hit_percent"]
 
 
-def test_the_top_stall_is_waiting_for_memory(figures: dict[str, tables.Row]) -> None:
-    shares = figures["stalls"]["shares"]
+def test_the_top_stall_is_waiting_for_memory(metrics: dict[str, tables.Row]) -> None:
+    shares = metrics["stalls"]["shares"]
     assert next(iter(shares)) == "long_scoreboard"
     assert sum(shares.values()) == pytest.approx(1)
-    assert set(shares) <= {*reports.STALLS, "selected"}
 
 
-def test_the_roofline_counts_one_operation_an_element(figures: dict[str, tables.Row]) -> None:
-    row = figures["roofline"]
+def test_the_roofline_counts_one_operation_an_element(metrics: dict[str, tables.Row]) -> None:
+    row = metrics["roofline"]
     assert row["precision"] == "fp32"
-    assert row["flop_per_second"] * figures["duration"]["seconds"] == pytest.approx(SIZE)
+    assert row["flop_per_second"] * metrics["duration"]["seconds"] == pytest.approx(SIZE)
     assert row["flop_per_byte"] == pytest.approx(1 / 8, rel=0.1)
     assert row["peak_flop_per_second"] == pytest.approx(66e12, rel=0.1)  # H200 data sheet: 67 TFLOP/s
-    assert reports.roof(row) == row["flop_per_byte"] * row["peak_bytes_per_second"]
 
 
-class Metric(float):
-    as_double = float.__float__
+class Launch(dict[str, float]):
+    """A launch in a report, by counters alone."""
+
+    def __getitem__(self, name: str) -> SimpleNamespace:
+        return SimpleNamespace(as_double=lambda: float(self.get(name)), has_correlation_ids=lambda: False)
+
+    def name(self) -> str:
+        return "mine"
+
+    def metric_names(self) -> list[str]:
+        return list(self)
+
+    def source_files(self) -> dict[str, str]:
+        return {}
 
 
-def test_operations_are_counted_in_both_spellings() -> None:
+def roofline_of(counters: dict[str, float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tables.Row:
+    class Launches(list):
+        num_ranges = num_actions = list.__len__
+
+    loaded = Launches([Launches([Launch(counters)])])
+    monkeypatch.setitem(sys.modules, "ncu_report", SimpleNamespace(load_report=lambda path: loaded))
+    (tmp_path / "mine.ncu-rep").touch()
+    (row,) = [row for row in profiling.read(tmp_path / "mine.ncu-rep").metrics if row["metric"] == "roofline"]
+    return row
+
+
+def test_operations_are_counted_in_both_spellings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`--metrics` has sums, `--set full` the same per cycle; an fp16 instruction works on two numbers."""
     counts = {"fadd": 10, "fmul": 20, "ffma": 30, "dadd": 1, "dmul": 1, "dfma": 1, "hadd": 5, "hmul": 5, "hfma": 30}
-    sums = {f"smsp__sass_thread_inst_executed_op_{name}_pred_on.sum": Metric(n) for name, n in counts.items()}
-    peaks = {f"sm__sass_thread_inst_executed_op_{p}fma_pred_on.sum.peak_sustained": Metric(100) for p in "fdh"}
-    peaks["sm__cycles_elapsed.avg.per_second"] = Metric(1e9)
-    row = counters._roofline(sums | peaks, duration=2.0, moved=280.0)
+    sums = {f"smsp__sass_thread_inst_executed_op_{name}_pred_on.sum": n for name, n in counts.items()}
+    known = {f"sm__sass_thread_inst_executed_op_{p}fma_pred_on.sum.peak_sustained": 100 for p in "fdh"}
+    known |= {"sm__cycles_elapsed.avg.per_second": 1e9, "gpu__time_duration.sum": 2e9}  # nanoseconds
+    known |= {"dram__bytes_read.sum": 200, "dram__bytes_write.sum": 80}
+    row = roofline_of(sums | known, tmp_path, monkeypatch)
     assert row["precision"] == "fp16"
-    assert row["flop_per_second"] == 2 * (5 + 5 + 2 * 30) / 2
+    assert row["flop_per_second"] == pytest.approx(2 * (5 + 5 + 2 * 30) / 2)
     assert row["flop_per_byte"] == 0.5
     assert row["peak_flop_per_second"] == 2 * 2 * 100 * 1e9
-    per_cycle = {f"{name}.per_cycle_elapsed": Metric(n / 8) for name, n in sums.items()}
-    per_cycle["smsp__cycles_elapsed.avg"] = Metric(8)
-    assert counters._roofline(per_cycle | peaks, duration=2.0, moved=280.0) == row
-    assert counters._roofline(peaks, duration=2.0, moved=280.0)["flop_per_second"] is None
+    per_cycle = {f"{name}.per_cycle_elapsed": n / 8 for name, n in sums.items()} | {"smsp__cycles_elapsed.avg": 8}
+    assert roofline_of(per_cycle | known, tmp_path, monkeypatch) == row
+    assert roofline_of(known, tmp_path, monkeypatch)["flop_per_second"] is None
 
 
-def test_source_lines_of_a_kernel_compiled_at_run_time(report: counters.Report) -> None:
+def test_what_is_asked_of_nsight_compute_is_what_is_read(report: profiling.Report) -> None:
+    """The stored report was made with these options: no value is missing in it."""
+    assert None not in [value for row in report.metrics for value in row.values()]
+    *sections, option, counters = profiling.options()
+    assert option == "--metrics" and "gpu__time_duration.sum" in counters.split(",")
+    assert len(set(counters.split(","))) == len(counters.split(","))
+    assert set(sections[::2]) == {"--section"} and "SourceCounters" in sections
+
+
+def test_source_lines_of_a_kernel_compiled_at_run_time(report: profiling.Report) -> None:
     source = kernels.source("doublify").splitlines()
     assert report.lines[0]["text"] == "y[i] = FACTOR * x[i];"
     assert report.lines[0]["stall"] == "long_scoreboard"
@@ -107,105 +132,19 @@ def test_source_lines_of_a_kernel_compiled_at_run_time(report: counters.Report) 
     assert shares == sorted(shares, reverse=True)
 
 
-def test_tables_can_be_made_again_from_json(report: counters.Report) -> None:
-    for make, rows in ((reports.table, report.figures), (reports.lines_table, report.lines)):
-        again = make(json.loads(json.dumps(rows)))
-        assert str(again) == str(make(rows))
-        assert again.cells()
-
-
-def test_the_table_says_what_the_top_stall_means(report: counters.Report) -> None:
-    text = str(reports.table(report.figures))
-    assert "data from global or local memory" in text
-    assert "loads 4, stores 4" in text
-    assert "of the memory roof" in text
-    assert "doublify on NVIDIA H200" in text
-
-
-def test_what_a_report_lacks_is_said(report: counters.Report) -> None:
-    empty = {"seconds": None, "bytes_per_second": None, "hit_percent": None, "percent": None, "count": None}
-    empty |= {"shares": None, "flop_per_second": None, "loads": None, "stores": None}
-    rows = [{**row, **{key: None for key in empty if key in row}} for row in report.figures]
-    values = {cells[0]: cells[1] for cells in reports.table(rows).cells()}
-    assert values.pop("sectors a request") == "none"
-    assert set(values.values()) == {"not in this report"}
-    without = [row | {"text": ""} for row in report.lines]
-    assert "does not hold it" in reports.lines_table(without).note
-    assert "-lineinfo" in reports.lines_table([]).note
-
-
-def test_several_launches_are_told_apart(report: counters.Report) -> None:
-    second = [row | {"launch": 2, "kernel": "other"} for row in report.lines]
-    table = reports.lines_table([*report.lines, *second], count=2)
-    assert [cells[0] for cells in table.cells()] == ["1: doublify"] * 2 + ["2: other"] * 2
-
-
-def test_roofline_figure(report: counters.Report, figures: dict[str, tables.Row]) -> None:
-    drawn = reports.figure(report.figures, "a title")
-    row = figures["roofline"]
-    (text,) = [text.get_text() for text in drawn.legends[0].get_texts()]
-    assert text == f"doublify, {100 * row['flop_per_second'] / reports.roof(row):.0f} % of its roof"
-    svg = io.StringIO()
-    drawn.savefig(svg, format="svg")
-    assert "a title" in svg.getvalue()
-    integers = [row | ({"flop_per_second": 0.0} if row["figure"] == "roofline" else {}) for row in report.figures]
-    with pytest.raises(counters.ReportError, match="no roofline"):
-        reports.figure(integers, "")
-    assert reports.table(integers).cells()[-1][1] == "no floating-point arithmetic"
-
-
 @pytest.mark.parametrize(("content", "message"), [(None, "no file"), ("no report", "holds no kernel")])
 def test_what_is_no_report(tmp_path: Path, content: str | None, message: str) -> None:
     path = tmp_path / "mine.ncu-rep"
     if content:
         path.write_text(content)
-    with pytest.raises(counters.ReportError, match=message):
-        counters.read(path)
+    with pytest.raises(profiling.ReportError, match=message):
+        profiling.read(path)
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ncu_report", None)
-    with pytest.raises(counters.ReportError, match="pip install ncu-report"):
-        counters.read(STORED)
-
-
-def command(*arguments: Any) -> Any:
-    app = typer.Typer()
-    app.command()(cli_profile.profile)
-    return CliRunner(env={"COLUMNS": "120"}).invoke(app, list(map(str, arguments)))
-
-
-def test_command_prints_a_report_and_writes_what_is_asked(tmp_path: Path) -> None:
-    rows, svg = tmp_path / "rows.json", tmp_path / "roof.svg"
-    result = command(STORED, "--json", rows, "--figure", svg)
-    assert result.exit_code == 0, result.output
-    assert "y[i] = FACTOR * x[i];" in result.output
-    found = json.loads(rows.read_text())["tables"]
-    assert len(found["profile"]) == 10
-    assert found["profile_lines"][0]["text"] == "y[i] = FACTOR * x[i];"
-    assert "<svg" in svg.read_text()
-
-
-def test_command_fits_into_eighty_columns(report: counters.Report) -> None:
-    console = Console(width=80, file=io.StringIO(), markup=False)
-    console.print(reports.table(report.figures))
-    assert "…" not in console.file.getvalue()  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["1", "--way", "host"], "choose from nvrtc"),
-        (["1", "--size", "many"], "is no size"),
-        (["1", "--size", "2^10:2^12"], "--size"),
-        (["1", "--clocks", "high"], "choose from base"),
-        (["1", "--report", "report.txt"], ".ncu-rep"),
-    ],
-)
-def test_bad_arguments(arguments: list[str], message: str) -> None:
-    result = command(*arguments)
-    assert result.exit_code == 2
-    assert message in result.output
+    with pytest.raises(profiling.ReportError, match="pip install ncu-report"):
+        profiling.read(STORED)
 
 
 GIVEN = kernels.root() / "book" / "figures" / "colmeans.ncu-rep"
@@ -214,18 +153,18 @@ RECORDED = kernels.root() / "book" / "recorded" / "07_profiling.ipynb"
 
 @pytest.mark.skipif(not RECORDED.is_file(), reason="lesson 07 is not recorded yet")
 def test_the_report_to_download_is_that_of_the_recorded_run() -> None:
-    """Lesson 07 shows figures and lines of its launches; the book offers the report that they came from."""
+    """Lesson 07 shows metrics and lines of its launches; the book offers the report that they came from."""
     recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
     outputs = [output for cell in recorded["cells"] for output in cell.get("outputs", [])]
     bundles = [output["data"][tables.MIME] for output in outputs if tables.MIME in output.get("data", {})]
     shown = [row for bundle in bundles for row in bundle["rows"] if row.get("kernel") == "colmeans"]
-    report = counters.read(GIVEN)
+    report = profiling.read(GIVEN)
     assert {row["launch"] for row in shown} == {1, 2}
-    assert all(row in report.figures or row in report.lines for row in shown)
+    assert all(row in report.metrics or row in report.lines for row in shown)
 
 
 def test_the_report_to_download_is_small_and_names_no_machine() -> None:
-    """As `profiling.anonymous` leaves it."""
+    """As `book.anonymous_report` leaves it."""
     content = GIVEN.read_bytes()
     assert len(content) < 1_000_000
     ours = re.findall(rb"/[\w./-]*(?:colmeans\.cuh|analyse\.py|colmeans\.ncu-rep)", content)

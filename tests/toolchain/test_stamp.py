@@ -11,13 +11,13 @@ import layouts
 import numpy
 import pytest
 
-from fourways import devices, environment, kernels, toolchain
+from fourways import kernels, toolchain
 
 HASH = "0123456789abcdef0123456789abcdef01234567"
 
 
 def test_stamp_is_json_and_complete() -> None:
-    stamp = json.loads(json.dumps(environment.stamp()))
+    stamp = json.loads(json.dumps(toolchain.stamp()))
     assert stamp["python"] == platform.python_version()
     assert stamp["packages"]["numpy"] == numpy.__version__
     assert {"cuda-core", "pybind11"} <= set(stamp["packages"])
@@ -28,15 +28,15 @@ def test_stamp_is_json_and_complete() -> None:
 
 
 def test_stamp_of_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(devices, "DRIVER_LIBRARY", str(layouts.driver(tmp_path / "libcuda.so.1")))
-    stamp = environment.stamp()
+    layouts.takes_driver(monkeypatch, layouts.driver(tmp_path / "libcuda.so.1"))
+    stamp = toolchain.stamp()
     assert (stamp["device"], stamp["compute_capability"], stamp["memory_bytes"]) == ("Fake A", "9.0", 80 << 30)
     assert (stamp["devices"], stamp["driver_cuda"]) == (2, "13.0")
 
 
 def test_stamp_without_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(devices, "DRIVER_LIBRARY", str(tmp_path / "none.so"))
-    stamp = environment.stamp()
+    layouts.takes_driver(monkeypatch, tmp_path / "none.so")
+    stamp = toolchain.stamp()
     assert [stamp[name] for name in ("device", "compute_capability", "memory_bytes", "driver")] == [None] * 4
 
 
@@ -48,7 +48,7 @@ def test_stamp_names_no_path_user_or_host(monkeypatch: pytest.MonkeyPatch, tmp_p
         monkeypatch.setenv(name, "somebody")
     monkeypatch.setattr(platform, "node", lambda: "somebodys-machine")
     monkeypatch.setattr(socket, "gethostname", lambda: "somebodys-machine")
-    text = json.dumps(environment.stamp())
+    text = json.dumps(toolchain.stamp())
     assert toolchain.host_compiler() == mine
     for secret in ("somebody", str(tmp_path), str(Path.home()), str(kernels.root()), "/home", "/usr", "site-packages"):
         assert secret not in text
@@ -56,7 +56,7 @@ def test_stamp_names_no_path_user_or_host(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 def test_date_is_now_in_utc() -> None:
     before = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
-    date = datetime.datetime.fromisoformat(str(environment.stamp()["date"]))
+    date = datetime.datetime.fromisoformat(str(toolchain.stamp()["date"]))
     assert date.utcoffset() == datetime.timedelta(0)
     assert before <= date <= datetime.datetime.now(datetime.UTC)
 
@@ -77,13 +77,24 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def commit_and_clean() -> tuple[object, object]:
+    stamp = toolchain.stamp()
+    return stamp["commit"], stamp["clean"]
+
+
 def test_commit_and_cleanness(clone: Path) -> None:
     head = subprocess.run(["git", "-C", str(clone), "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
-    assert environment._commit() == (head, True)
+    assert commit_and_clean() == (head, True)
     (clone / "untracked").touch()
-    assert environment._commit() == (head, True)
+    assert commit_and_clean() == (head, True)
     (clone / "cpp" / "kernels" / "k.cuh").write_text("// changed\n")
-    assert environment._commit() == (head, False)
+    assert commit_and_clean() == (head, False)
+
+
+def test_a_tag_does_not_hide_the_commit(clone: Path) -> None:
+    subprocess.run(["git", "-C", str(clone), "tag", "v1"], check=True)
+    commit, clean = commit_and_clean()
+    assert len(str(commit)) == 40 and clean is True
 
 
 @pytest.mark.parametrize(("variable", "value"), [("PATH", ""), ("FOURWAYS_ROOT", "/nowhere")])
@@ -111,5 +122,4 @@ def test_without_git_or_a_clone_the_commit_is_the_one_told(
     monkeypatch.delenv("FOURWAYS_COMMIT")
     if told is not None:
         monkeypatch.setenv("FOURWAYS_COMMIT", told)
-    stamp = environment.stamp()
-    assert (stamp["commit"], stamp["clean"]) == stamped
+    assert commit_and_clean() == stamped

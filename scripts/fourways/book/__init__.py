@@ -4,6 +4,7 @@
 give, `… commands time` those of one command; `… readme` makes the README's table and figure, `… diagrams` the drawings.
 """
 
-from fourways.book.build import BookError, Page, assemble, build, lesson_table, merge
-from fourways.book.commands import COMMANDS, TABLES, pages
+from fourways.book.build import BookError, Page, build, merge
+from fourways.book.commands import COMMANDS, Command, ExampleError, pages, record_example
+from fourways.book.diagrams import drawings
 from fourways.book.record import RecordingError, anonymous, anonymous_report, fingerprint, record

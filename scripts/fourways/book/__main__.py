@@ -4,8 +4,12 @@ import sys
 
 from fourways.book import commands, diagrams, readme
 
-MAKERS = {"commands": commands.main, "readme": readme.main, "diagrams": diagrams.main}
-
-if len(sys.argv) < 2 or sys.argv[1] not in MAKERS:
-    sys.exit(f"python -m fourways.book {'|'.join(MAKERS)} [NAME ...]")
-sys.exit(MAKERS[sys.argv[1]](sys.argv[2:]))
+match sys.argv[1:]:
+    case ["commands", *names]:
+        sys.exit(commands.record_examples(names))
+    case ["readme"]:
+        readme.main()
+    case ["diagrams"]:
+        diagrams.main()
+    case _:
+        sys.exit("python -m fourways.book commands [NAME ...] | readme | diagrams")

@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -91,7 +91,7 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
     (source / "commands").mkdir()
     for name, text in commands.items():
         (source / "commands" / f"{name}.md").write_text(text, encoding="utf-8")
-    recorded = {page.lesson.slug: "not yet" if page.stale else page.stamp["device"] or "no GPU" for page in pages}
+    recorded = ["not yet" if page.stale else page.stamp["device"] or "no GPU" for page in pages]
     (source / "_lessons.md").write_text(lesson_table("lessons/{}.ipynb", recorded), encoding="utf-8")
     (source / "_static" / "ways.css").write_text(_way_styles(), encoding="utf-8")
     return pages
@@ -112,10 +112,10 @@ def merge(found: lesson.Lesson, recording: Path) -> Page:
     stale = "It has not been recorded on a GPU yet."
     if recording.is_file():
         recorded = nbformat.read(recording, 4)
-        stamp = recorded.metadata.get("fourways", {}).get("stamp", {})
-        today, then = fingerprint(found), stamp.get("sources", {})
-        changed = " and ".join(_SOURCES.get(part, part) for part in today if today[part] != then.get(part))
-        stale = changed and f"Changed since the recording on {_day(stamp)}: {changed}."
+        stamp = recorded.metadata["fourways"]["stamp"]
+        today, then = fingerprint(found), stamp["sources"]
+        changed = " and ".join(words for part, words in _SOURCES.items() if today[part] != then.get(part))
+        stale = changed and f"Changed since the recording on {stamp['date'][:10]}: {changed}."
         if not stale:
             outputs = [cell.get("outputs", []) for cell in recorded.cells if cell.cell_type == "code"]
     if len(outputs) != len(code):
@@ -130,7 +130,11 @@ def merge(found: lesson.Lesson, recording: Path) -> Page:
     for cell in notebook.cells:
         if "solution" in lesson.tags(cell):
             _fold(cell)
-    _introduce(notebook, _missing_note(found, stale) if stale else provenance(stamp))
+    remedy = f"On a machine with a GPU, `fourways run {found.number} --record` records them."
+    missing = f":::{{admonition}} No outputs\n:class: warning\nThis page shows no outputs. {stale} {remedy}\n:::"
+    note = missing if stale else provenance(stamp)
+    first = next(cell for cell in notebook.cells if cell.cell_type == "markdown")
+    first.source = re.sub(r"^# .+$", lambda title: f"{title[0]}\n\n{note}\n", first.source, count=1, flags=re.MULTILINE)
     return Page(found, notebook, stamp, stale)
 
 
@@ -142,42 +146,30 @@ def _fold(cell: Any) -> None:
         cell.metadata["mystnb"] = {"code_prompt_show": "Solution", "code_prompt_hide": "Solution"}
 
 
-def _introduce(notebook: Any, note: str) -> None:
-    """Put `note` below the lesson's title."""
-    first = next(cell for cell in notebook.cells if cell.cell_type == "markdown")
-    first.source = re.sub(r"^# .+$", lambda title: f"{title[0]}\n\n{note}\n", first.source, count=1, flags=re.MULTILINE)
-
-
 def provenance(stamp: Mapping[str, Any]) -> str:
     """The line that says where recorded outputs come from: device, driver, compilers, day."""
     versions = {"driver": "driver", "nvcc": "nvcc", "nvrtc": "NVRTC"}
     parts = [
         f"Outputs recorded on **{stamp['device']}**" if stamp.get("device") else "Outputs recorded without a GPU",
         *(f"{name} {stamp[key]}" for key, name in versions.items() if stamp.get(key)),
-        _day(stamp),
+        stamp["date"][:10],
     ]
     return f":::{{div}} provenance\n{' · '.join(parts)} · [how it was measured](#how-measured)\n:::"
 
 
-def _missing_note(found: lesson.Lesson, stale: str) -> str:
-    remedy = f"On a machine with a GPU, `fourways run {found.number} --record` records them."
-    return f":::{{admonition}} No outputs\n:class: warning\nThis page shows no outputs. {stale} {remedy}\n:::"
-
-
-def _day(stamp: Mapping[str, Any]) -> str:
-    return str(stamp.get("date", "an unknown day"))[:10]
-
-
-def lesson_table(link: str, recorded: Mapping[str, str] | None = None) -> str:
-    """The lessons as a Markdown table: number and title, kernel, minutes, and where `recorded` (by slug) is given that.
+def lesson_table(link: str, recorded: Sequence[str] = ()) -> str:
+    """The lessons as a Markdown table: number and title, kernel, minutes; and on what each was `recorded`, where given.
 
     `link` is where a lesson lies, with `{}` for its slug.
     """
-    rows = [["lesson", "kernel", "minutes", "recorded on"], ["---"] * 4]
+    rows = [["lesson", "kernel", "minutes"], ["---"] * 3]
     for found in lesson.all_lessons():
-        title, device = f"[{found.number} · {found.title}]({link.format(found.slug)})", (recorded or {}).get(found.slug, "")
-        rows.append([title, f"`{found.meta['kernel']}`", str(found.meta["minutes"]), device])
-    return "".join(f"| {' | '.join(row if recorded else row[:-1])} |\n" for row in rows)
+        title = f"[{found.number} · {found.title}]({link.format(found.slug)})"
+        rows.append([title, f"`{found.meta['kernel']}`", str(found.meta["minutes"])])
+    if recorded:
+        for row, cell in zip(rows, ["recorded on", "---", *recorded], strict=True):
+            row.append(cell)
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
 def _way_styles() -> str:

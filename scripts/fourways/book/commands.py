@@ -1,6 +1,6 @@
 """The book's pages on the commands: each made from the command's own help, its room's text, and recorded runs."""
 
-import hashlib
+import inspect
 import json
 import shlex
 import subprocess
@@ -14,7 +14,7 @@ from typing import Any
 
 from fourways import building, files, kernels, lesson, linking, profiling, sass, tables, timeline, timing, toolchain
 from fourways.book.build import provenance
-from fourways.book.record import anonymous
+from fourways.book.record import anonymous, digest
 
 OWN = {
     "my.cu": """\
@@ -47,7 +47,6 @@ extern "C" __global__ void neighbours(const float *x, float *y, long long n)
 }
 """The files of the examples, by name; they lie in a folder outside the clone when these are recorded."""
 
-
 _LONG = 30  # rows; longer tables are folded
 
 
@@ -71,7 +70,6 @@ COMMANDS = (
 
 TABLES: dict[str, Sequence[Callable[[Sequence[tables.Row]], tables.Table]]] = {
     "timing": [timing.table],
-    "first_result": [timing.first_result_table],
     "build": [building.table, building.sizes_table],
     "runs_on": [building.runs_on_table],
     "sass": [sass.table],
@@ -97,20 +95,17 @@ def place(command: str, example: str, suffix: str) -> Path:
 def sources(example: str) -> str:
     """The SHA-256 of the files that an example is about."""
     if own := _own(example):
-        content = "".join(own).encode()
-    elif example:
-        content = lesson.kernel_file(example.split()[0]).read_bytes()
-    else:
-        units = [*linking.default_units(), kernels.path("apply_transform")]  # which the first of them includes
-        content = b"".join(path.read_bytes() for path in units)
-    return hashlib.sha256(content).hexdigest()
+        return digest(text.encode() for text in own)
+    units = [*linking.default_units(), kernels.path("apply_transform")]  # which the first of them includes
+    paths = [lesson.kernel_file(example.split()[0])] if example else units
+    return digest(path.read_bytes() for path in paths)
 
 
 def _own(example: str) -> list[str]:
     return [OWN[word] for word in example.split() if word in OWN]
 
 
-def record(command: Command, example: str) -> list[Path]:
+def record_example(command: Command, example: str) -> list[Path]:
     """Run one example, and write its rows and its figure into the book; return the files.
 
     Raises ExampleError, and writes nothing, if the command fails.
@@ -127,12 +122,11 @@ def record(command: Command, example: str) -> list[Path]:
         found |= {"command": f"fourways {command.name} {example}".strip(), "sources": sources(example)}
         found["warnings"] = [line for line in done.stderr.splitlines() if line.startswith("Doubtful")]
         text = anonymous(json.dumps(found, indent=1, ensure_ascii=False)) + "\n"
-        written = {place(command.name, example, ".json"): text.encode()}
-        if (figure := Path(folder, "figure.svg")).exists():
-            written[place(command.name, example, ".svg")] = figure.read_bytes()
-    for path, content in written.items():
-        files.write_bytes(path, content)
-    return list(written)
+        figure = Path(folder, "figure.svg").read_bytes()
+    rows_file, figure_file = place(command.name, example, ".json"), place(command.name, example, ".svg")
+    files.write_text(rows_file, text)
+    files.write_bytes(figure_file, figure)
+    return [rows_file, figure_file]
 
 
 def pages(group: Any) -> dict[str, str]:
@@ -141,21 +135,16 @@ def pages(group: Any) -> dict[str, str]:
 
 
 def _page(command: Command, click: Any) -> str:
-    parts = [f"# fourways {command.name}", _unwrapped(click.help or ""), "## Options", _options(click)]
+    parts = [f"# fourways {command.name}", click.help, "## Options", _options(click)]
     parts += [part for example in command.examples for part in _example(command, example)]
-    parts += ["## What is behind it", _unwrapped(command.room.__doc__ or "")]
-    return "\n\n".join(parts) + "\n"
-
-
-def _unwrapped(docstring: str) -> str:
-    return "\n".join(line.strip() for line in docstring.strip().splitlines())
+    return "\n\n".join([*parts, "## What is behind it", inspect.getdoc(command.room) or ""]) + "\n"
 
 
 def _options(click: Any) -> str:
-    rows = ["| | |", "|---|---|"]
+    rows = ["| argument | meaning |", "|---|---|"]
     for parameter in click.params:
-        names = ", ".join(f"`{name}`" for name in parameter.opts) if parameter.opts[0][0] == "-" else ""
-        rows.append(f"| {names or f'`{parameter.name.upper()}`'} | {parameter.help or ''} |")
+        names = parameter.opts if parameter.param_type_name == "option" else [parameter.name.upper()]
+        rows.append(f"| {', '.join(f'`{name}`' for name in names)} | {parameter.help or ''} |")
     return "\n".join(rows)
 
 
@@ -182,7 +171,7 @@ def _as_output(text: str) -> str:
     return f":::{{div}} recorded\n{text}\n:::"
 
 
-def main(names: Sequence[str]) -> int:
+def record_examples(names: Sequence[str]) -> int:
     """Record the examples of the commands named (default: all), one by one; 1 if one failed, 2 if there is none."""
     failed, known = 0, [command.name for command in COMMANDS]
     if unknown := [name for name in names if name not in known]:
@@ -191,10 +180,9 @@ def main(names: Sequence[str]) -> int:
     for command in COMMANDS:
         for example in command.examples if not names or command.name in names else ():
             try:
-                for path in record(command, example):
+                for path in record_example(command, example):
                     print(f"recorded {files.short(path)}")
             except ExampleError as error:
                 failed = 1
                 print(error, file=sys.stderr)
     return failed
-

@@ -178,15 +178,14 @@ FIGURES: dict[str, Callable[[str], str]] = {
 """Every figure by name: a function from the theme (`light`, `dark`) to the SVG text."""
 
 
-def draw() -> dict[str, str]:
-    """All files of `book/figures` by name: `{"edit_loop_jit_light.svg": "<svg …", …}`."""
+def drawings() -> dict[str, str]:
+    """The drawn files of `book/figures` by name: `{"edit_loop_jit_light.svg": "<svg …", …}`."""
     return {f"{name}_{theme}.svg": figure(theme) for name, figure in FIGURES.items() for theme in THEMES}
 
 
-def main(_: Sequence[str]) -> None:
+def main() -> None:
     """Write every figure to `book/figures` and print its path."""
-    for name, text in draw().items():
+    for name, text in drawings().items():
         path = kernels.root() / "book" / "figures" / name
         files.write_text(path, text)
         print(path)
-

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from tempfile import gettempdir
-from typing import Any
 
 from fourways import files, kernels, lesson, tables, toolchain
 
@@ -18,7 +17,7 @@ class RecordingError(RuntimeError):
 
 
 def record(result: lesson.LessonRun) -> list[Path]:
-    """Write a complete run to `book/recorded` and its figures to `book/results`, stamped; return the files.
+    """Write a complete run to `book/recorded` and its tables' rows to `book/results`, stamped; return the files.
 
     Nsight Compute's reports that the lesson left in `build/NN_slug` go to `book/figures`, for download.
     Raises RecordingError for a run that failed or skipped a cell, and writes nothing then.
@@ -35,11 +34,13 @@ def record(result: lesson.LessonRun) -> list[Path]:
     text = anonymous(nbformat.writes(notebook))
     book = kernels.root() / "book"
     recorded = [(book / "recorded" / f"{found.slug}.ipynb", f"{text}\n".encode())]
-    results = {name: rows for name, rows in _tables(json.loads(text))}
-    if results:
+    outputs = [output.get("data", {}) for cell in json.loads(text)["cells"] for output in cell.get("outputs", ())]
+    bundles = [data[tables.MIME] for data in outputs if tables.MIME in data]
+    if bundles:
         device = re.sub(r"[^a-z0-9]+", "-", str(stamp["device"]).lower()).strip("-")
-        figures = json.dumps({"stamp": stamp, "tables": results}, indent=1, ensure_ascii=False)
-        recorded.append((book / "results" / device / f"{found.slug}.json", f"{figures}\n".encode()))
+        results = {"stamp": stamp, "tables": {bundle["table"]: bundle["rows"] for bundle in bundles}}
+        rows = json.dumps(results, indent=1, ensure_ascii=False)
+        recorded.append((book / "results" / device / f"{found.slug}.json", f"{rows}\n".encode()))
     for report in sorted((kernels.root() / "build" / found.slug).glob("*.ncu-rep")):
         recorded.append((book / "figures" / report.name, anonymous_report(report.read_bytes())))
     for path, content in recorded:
@@ -52,26 +53,28 @@ def fingerprint(found: lesson.Lesson) -> dict[str, str]:
     cells = [(lesson.tags(cell), cell.source) for cell in found.notebook.cells if cell.cell_type == "code"]
     names = [str(found.meta["kernel"]), *found.meta.get("also", ())]
     aot = kernels.root() / "cpp" / "aot"
-    sources = [file for name in names for file in (aot / f"{name}.cu", aot / f"{name}.cpp") if file.is_file()]
+    bindings = _with_headers(aot / f"{name}.{end}" for name in names for end in ("cu", "cpp"))
     return {
-        "cells": _sha256(repr(cells).encode()),
-        "kernel": _sha256(b"".join(kernels.path(name).read_bytes() for name in names)),
-        "binding": _sha256(b"".join(file.read_bytes() for file in sources + sorted(_included(sources)))),
+        "cells": digest([repr(cells).encode()]),
+        "kernel": digest(kernels.path(name).read_bytes() for name in names),
+        "binding": digest(file.read_bytes() for file in bindings),
     }
 
 
-def _included(sources: Iterable[Path]) -> set[Path]:
-    """The headers beside these files that they include, what defines them, and the headers that those include."""
-    found: set[Path] = set()
-    for file in sources:
-        for name in re.findall(r'^#include "([\w.]+)"', file.read_text(), re.MULTILINE):
-            header = file.with_name(name)
-            found |= {each for each in (header, header.with_suffix(".cpp")) if each.is_file() and each != file}
-    return found | _included(found) if found else found
+def _with_headers(sources: Iterable[Path]) -> list[Path]:
+    """Those of these files that exist, the headers beside them that they include, and the .cpp of such a header."""
+    found = [file for file in sources if file.is_file()]
+    for file in found:  # grows
+        for name in re.findall(r'^#include "([\w.]+)"', file.read_text(encoding="utf-8"), re.MULTILINE):
+            if (header := file.with_name(name)).is_file():
+                both = (header, header.with_suffix(".cpp"))
+                found += [each for each in both if each.is_file() and each not in found]
+    return found
 
 
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+def digest(contents: Iterable[bytes]) -> str:
+    """The SHA-256 of what files hold, one after another."""
+    return hashlib.sha256(b"".join(contents)).hexdigest()
 
 
 def _places() -> Iterator[tuple[Path, str, str]]:
@@ -107,9 +110,3 @@ def anonymous_report(report: bytes) -> bytes:
 
 def _as_long(instead: str, name: bytes) -> bytes:
     return instead.encode().ljust(len(name), b"_")[: len(name)]
-
-
-def _tables(notebook: dict[str, Any]) -> list[tuple[str, list[tables.Row]]]:
-    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
-    bundles = [output["data"][tables.MIME] for output in outputs if tables.MIME in output.get("data", {})]
-    return [(bundle["table"], bundle["rows"]) for bundle in bundles]

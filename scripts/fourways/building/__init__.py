@@ -14,9 +14,9 @@ one. They hold what CuPy does besides: an empty file is compiled, whose output n
 version, and the machine code found goes to the driver.
 """
 
-from fourways.building.artefacts import ALL_COMPILERS, Made, make, unavailable
+from fourways.building.artefacts import ALL_COMPILERS, Made, make
 from fourways.building.cmake import build_binding
 from fourways.building.compare import figure, matrix_table, rows, runs_on, runs_on_table, sizes_table, table
-from fourways.building.compile import COMPILERS, CUPY_OPTIONS, OUTPUTS, Build, BuildError, build, is_entry, with_advice
+from fourways.building.compile import COMPILERS, CUPY_OPTIONS, Build, BuildError, build, is_entry
 from fourways.building.packages import NotOfferedError
 from fourways.building.resources import Resources, of_code

@@ -1,6 +1,5 @@
 """All that one compiler makes of one kernel: seconds cold and cached, bytes, resources."""
 
-import re
 import shlex
 import subprocess
 import tempfile
@@ -11,7 +10,7 @@ from pathlib import Path
 from fourways import kernels, toolchain
 from fourways.building import packages, resources
 from fourways.building.cmake import build_binding
-from fourways.building.compile import OUTPUTS, BuildError, build, with_advice
+from fourways.building.compile import build
 from fourways.building.packages import TIMES, NotOfferedError
 from fourways.building.resources import Resources
 
@@ -38,24 +37,21 @@ def make(path: Path | str, compiler: str, arch: str, options: Sequence[str] = ()
     """Build the kernel file `path` by one of ALL_COMPILERS for `arch` ("sm_90") with `options`, and build it again.
 
     Raises ValueError for another compiler, NotOfferedError where this one cannot build this kernel here, BuildError
-    with the compiler's own words, and one line of advice, where it refuses.
+    with the compiler's own words where it refuses.
     """
     if compiler not in ALL_COMPILERS:
         raise ValueError(f"no compiler {compiler!r}; there are: {', '.join(ALL_COMPILERS)}")
-    if reason := unavailable(compiler, Path(path)):
+    if reason := _unavailable(compiler, Path(path)):
         raise NotOfferedError(reason)
     # PyCUDA and CMake run nvcc in folders of their own
     options = [f"-I{Path(word[2:]).absolute()}" if word.startswith("-I") else word for word in options]
     maker = {"nvrtc": _direct, "nvcc": _direct, "cmake": _cmake}.get(compiler, _packaged)
-    try:
-        with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
-            return maker(Path(path).resolve(), compiler, arch, tuple(options), Path(folder))
-    except BuildError as error:
-        raise BuildError(with_advice(str(error))) from None
+    with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
+        return maker(Path(path).resolve(), compiler, arch, options, Path(folder))
 
 
-def unavailable(compiler: str, path: Path) -> str | None:
-    """Why `compiler` cannot build the kernel file `path` on this machine, or None if it can."""
+def _unavailable(compiler: str, path: Path) -> str:
+    """Why `compiler` cannot build the kernel file `path` on this machine, or ""."""
     if compiler == "pycuda" and not toolchain.installed("pycuda"):
         return "PyCUDA is not installed: fourways install-pycuda"
     if compiler in ("nvcc", "pycuda", "cmake") and not toolchain.nvcc():
@@ -68,18 +64,19 @@ def unavailable(compiler: str, path: Path) -> str | None:
             return f"the module holds kernels of cpp/kernels alone, and {path.name} lies elsewhere"
         if not (home / "aot" / f"{path.stem}.cu").is_file():
             return f"there is no cpp/aot/{path.stem}.cu that binds this kernel"
-    return None
+    return ""
 
 
-def _direct(path: Path, compiler: str, arch: str, options: tuple[str, ...], folder: Path) -> Made:
-    outputs = [output for output in OUTPUTS if output != "fatbin" or compiler == "nvcc"]
-    builds = {output: build(path, compiler, arch, output, options) for output in outputs}
-    cubin = builds["cubin"]
-    again = [build(path, compiler, arch, options=options) for _ in range(TIMES - 1)]
-    made = Made([each.seconds for each in (cubin, *again)], resources=cubin.resources)
-    made.sizes = {output: len(built.code) for output, built in builds.items()}
-    gpus = {gpu.arch for gpu in toolchain.gpus()}
-    reason = toolchain.missing(compiler) or ("" if arch in gpus else f"this machine's GPU is {', '.join(gpus)}")
+def _direct(path: Path, compiler: str, arch: str, options: Sequence[str], folder: Path) -> Made:
+    cubins = [build(path, compiler, arch, options=options) for _ in range(TIMES)]
+    made = Made([cubin.seconds for cubin in cubins], resources=cubins[0].resources)
+    made.sizes["cubin"] = len(cubins[0].code)
+    for output in ("ptx", "ltoir", "fatbin") if compiler == "nvcc" else ("ptx", "ltoir"):
+        made.sizes[output] = len(build(path, compiler, arch, output, options).code)
+    gpus = [gpu.arch for gpu in toolchain.gpus()]
+    reason = toolchain.missing(compiler)
+    if not reason and arch not in gpus:
+        reason = f"this machine's GPU is {', '.join(gpus)}"
     if reason:
         made.missing["cached"] = f"the compiler keeps no cache; CuPy's needs a GPU ({reason})"
     else:
@@ -87,7 +84,7 @@ def _direct(path: Path, compiler: str, arch: str, options: tuple[str, ...], fold
     return made
 
 
-def _packaged(path: Path, package: str, arch: str, options: tuple[str, ...], folder: Path) -> Made:
+def _packaged(path: Path, package: str, arch: str, options: Sequence[str], folder: Path) -> Made:
     made, task = Made(), packages.task_of(path, package, arch, options)
     cubin = packages.run(task | {"times": TIMES, "report": True, "result": str(folder / "cubin")}, folder)
     made.seconds, made.resources = cubin["seconds"], resources.of_log(cubin["log"])
@@ -108,16 +105,10 @@ def _packaged(path: Path, package: str, arch: str, options: tuple[str, ...], fol
     return made
 
 
-def _cmake(path: Path, _: str, arch: str, options: tuple[str, ...], folder: Path) -> Made:
+def _cmake(path: Path, _: str, arch: str, options: Sequence[str], folder: Path) -> Made:
     given = [f"-DCMAKE_CUDA_ARCHITECTURES={arch.removeprefix('sm_')}-real", f"-DCMAKE_CUDA_FLAGS={shlex.join(options)}"]
-    try:
-        made = Made([build_binding(path.stem, folder, options=given)])
-        made.cached = [build_binding(path.stem, folder) for _ in range(TIMES)]
-    except BuildError as error:
-        words = str(error)
-        if first := re.search("^(CMake Error|FAILED)", words, re.MULTILINE):
-            words = words[first.start() :]  # before it stands what went well
-        raise BuildError(f"cmake could not build the module with {path.stem} for {arch}:\n{words.strip()}") from None
+    made = Made([build_binding(path.stem, folder, options=given)])
+    made.cached = [build_binding(path.stem, folder) for _ in range(TIMES)]
     (module,) = folder.glob("fourways_aot*.so")
     made.sizes["module"] = module.stat().st_size
     made.missing["shared"] = "in the module the kilobyte counts that the system takes of each block from sm_90 on"

@@ -1,6 +1,7 @@
 """Builds the pybind11 module `fourways_aot`, with one kernel, in a folder of one's own: the one place that does."""
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -16,19 +17,20 @@ def build_binding(kernel: str, folder: Path, cpp: Path | None = None, options: S
 
     `cpp` is the folder of `CMakeLists.txt`, by default the clone's own; `options` are CMake's, as
     `-DCMAKE_CUDA_FLAGS=-lineinfo`. Calling again rebuilds what has changed.
-    Raises BuildError with CMake's own words.
+    Raises BuildError with CMake's own words, from where it failed.
     """
-    configure = [
-        *("cmake", "-S", str(cpp or kernels.root() / "cpp"), "-B", str(folder), "-G", "Ninja"),
-        *(f"-DFOURWAYS_KERNELS={kernel}", f"-DPython_EXECUTABLE={sys.executable}", "-DCMAKE_BUILD_TYPE=Release"),
-        *options,
-    ]
+    commands = [["cmake", "--build", str(folder)]]
+    if not (folder / "CMakeCache.txt").exists():
+        words = f"-G Ninja -DCMAKE_BUILD_TYPE=Release -DFOURWAYS_KERNELS={kernel}".split()
+        words += [f"-DPython_EXECUTABLE={sys.executable}", *options]
+        commands.insert(0, ["cmake", "-S", str(cpp or kernels.root() / "cpp"), "-B", str(folder), *words])
     environment = os.environ | toolchain.variables()
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"  # the wheels' cmake, ninja
     start = time.perf_counter()
-    commands = [] if (folder / "CMakeCache.txt").exists() else [configure]
-    for command in [*commands, ["cmake", "--build", str(folder)]]:
+    for command in commands:
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         if done.returncode:
-            raise BuildError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+            said = done.stdout + done.stderr
+            failed = re.search("^(CMake Error|FAILED)", said, re.MULTILINE)  # before it stands what went well
+            raise BuildError(f"CMake could not build the module with {kernel}", said[failed.start() if failed else 0 :])
     return time.perf_counter() - start

@@ -1,6 +1,7 @@
 """One kernel by several compilers for several architectures, side by side. Needs no GPU and no driver."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -12,9 +13,7 @@ from fourways.building.packages import NotOfferedError
 from fourways.building.resources import Resources
 from fourways.tables import Column, Row, Table, seconds, summary
 
-_RESOURCES = ("registers", "shared_bytes", "stack_bytes", "spill_bytes")
-_SIZES = tuple(f"{artefact}_bytes" for artefact in ARTEFACTS)
-_NAMES = {"ptx_bytes": "PTX", "ltoir_bytes": "LTO-IR"}
+_RESOURCES = tuple(field.name for field in fields(Resources))
 
 
 def rows(
@@ -61,7 +60,8 @@ def rows(
 
 def _row(path: Path, compiler: str, arch: str, entry: str | None) -> Row:
     row: Row = {"kernel": path.name, "compiler": compiler, "arch": arch, "entry": entry, "clock": "host"}
-    return row | dict.fromkeys(("seconds", "cached_seconds", *_RESOURCES, *_SIZES, "not_built")) | {"missing": {}}
+    sizes = [f"{artefact}_bytes" for artefact in ARTEFACTS]
+    return row | dict.fromkeys(["seconds", "cached_seconds", *_RESOURCES, *sizes, "not_built"]) | {"missing": {}}
 
 
 def _needs(resources: dict[str, Resources], entry: str | None, path: Path) -> Row:
@@ -69,12 +69,7 @@ def _needs(resources: dict[str, Resources], entry: str | None, path: Path) -> Ro
     if not chosen:
         named, there = f" {entry!r}" if entry else "", ", ".join(resources) or "none"
         raise BuildError(f"{path.name} has no entry point{named}; there are: {there}")
-    return {
-        "registers": max(needs.registers for needs in chosen),
-        "shared_bytes": max(needs.shared_bytes for needs in chosen),
-        "stack_bytes": max(needs.stack_bytes for needs in chosen),
-        "spill_bytes": max(needs.spill_store_bytes + needs.spill_load_bytes for needs in chosen),
-    }
+    return {what: max(getattr(needs, what) for needs in chosen) for what in _RESOURCES}
 
 
 def table(found: Sequence[Row]) -> Table:
@@ -84,18 +79,15 @@ def table(found: Sequence[Row]) -> Table:
         ("arch", lambda row: row["arch"]),
         ("cold", lambda row: _time(row["seconds"])),
         ("cached", lambda row: _time(row["cached_seconds"])),
-        *((name.removesuffix("_bytes"), _count(name)) for name in _RESOURCES),
     ]
-    note = (
-        "Host clock, medians. Registers a thread; shared memory in bytes a block; stack and spills in bytes a thread."
-    )
-    reasons: dict[str, list[str]] = {}
+    columns += [(name.removesuffix("_bytes"), _count(name)) for name in _RESOURCES]
+    note = "Host clock, medians. Registers a thread; shared memory in bytes a block; stack, spills in bytes a thread."
+    compilers: dict[str, dict[str, None]] = {}
     for row in found:
-        told = [f"no {what}: {reason}." for what, reason in row["missing"].items()]
-        for reason in [*told, *([f"not built: {row['not_built']}."] if row["not_built"] else [])]:
-            if row["compiler"] not in reasons.setdefault(reason, []):
-                reasons[reason].append(row["compiler"])
-    notes = [f"{', '.join(who)}: {why}" for why, who in reasons.items()]
+        reasons = [f"no {what}: {reason}." for what, reason in row["missing"].items()]
+        for reason in [f"not built: {row['not_built']}."] if row["not_built"] else reasons:
+            compilers.setdefault(reason, {})[row["compiler"]] = None
+    notes = [f"{', '.join(names)}: {reason}" for reason, names in compilers.items()]
     return Table("build", found, columns, "\n".join([note, *notes]))
 
 
@@ -104,8 +96,9 @@ def sizes_table(found: Sequence[Row]) -> Table:
     columns: list[Column] = [
         ("compiler", lambda row: row["compiler"]),
         ("arch", lambda row: row["arch"]),
-        *((_NAMES.get(name, name.removesuffix("_bytes")), _count(name)) for name in _SIZES),
     ]
+    names = {"ptx": "PTX", "ltoir": "LTO-IR"}
+    columns += [(names.get(artefact, artefact), _count(f"{artefact}_bytes")) for artefact in ARTEFACTS]
     note = "Bytes. A fatbin holds machine code and PTX, compressed; the module is the whole file that Python imports."
     return Table("sizes", [row for row in found if not row["not_built"]], columns, note)
 
@@ -113,24 +106,16 @@ def sizes_table(found: Sequence[Row]) -> Table:
 def matrix_table(found: Sequence[Row]) -> Table:
     """The rows of `rows()` with a column for each architecture: seconds of a cold build, and bytes of the cubin."""
     singles = [row for row in found if row["cubin_bytes"]]
-    archs = list(dict.fromkeys(row["arch"] for row in singles))
     shown: list[Row] = []
     for compiler in dict.fromkeys(row["compiler"] for row in singles):
         mine = {row["arch"]: row for row in singles if row["compiler"] == compiler}
-        times = {arch: row["seconds"]["median"] for arch, row in mine.items()}
-        shown.append({"compiler": compiler, "what": "seconds", "clock": "host", "archs": times})
-        bytes_ = {arch: row["cubin_bytes"] for arch, row in mine.items()}
-        shown.append({"compiler": compiler, "what": "bytes", "archs": bytes_})
+        shown.append({"compiler": compiler, **{arch: _time(row["seconds"]) for arch, row in mine.items()}})
+        shown.append({"compiler": "", **{arch: f"{row['cubin_bytes']:,}" for arch, row in mine.items()}})
     columns: list[Column] = [
-        ("compiler", lambda row: row["compiler"] if row["what"] == "seconds" else ""),
-        *((arch, lambda row, arch=arch: _cell(row, arch)) for arch in archs),  # type: ignore[misc]
+        (heading, lambda row, heading=heading: row.get(heading, ""))  # type: ignore[misc]
+        for heading in dict.fromkeys(["compiler", *(row["arch"] for row in singles)])
     ]
     return Table("matrix", shown, columns, "Host clock, medians of cold builds; below each, the bytes of the cubin.")
-
-
-def _cell(row: Row, arch: str) -> str:
-    value = row["archs"].get(arch)
-    return seconds(value) if row["what"] == "seconds" else "" if value is None else f"{value:,}"
 
 
 def _time(samples: dict[str, float] | None) -> str:
@@ -146,42 +131,40 @@ def figure(found: Sequence[Row]) -> Any:
 
     With several architectures a bar is the median over them.
     """
-    archs = list(dict.fromkeys(row["arch"] for row in found if row["seconds"] and "holds" not in row))
-    panels = {}
+    singles = [row for row in found if row["seconds"] and "holds" not in row]
+    archs = {row["arch"] for row in singles}
+    where = archs.pop() if len(archs) == 1 else f"median of {len(archs)} architectures"
+    panels: dict[str, dict[str, float]] = {}
     for panel, key in (("cold", "seconds"), ("cached", "cached_seconds")):
         timed: dict[str, list[float]] = {}
-        for row in found:
-            if row[key] and "holds" not in row:
+        for row in singles:
+            if row[key]:
                 timed.setdefault(row["compiler"], []).append(row[key]["median"])
-        panels[panel] = {compiler: median(values) for compiler, values in timed.items()}
-    where = archs[0] if len(archs) == 1 else f"median of {len(archs)} architectures"
+        if timed:
+            bars = {compiler: median(values) for compiler, values in timed.items()}
+            panels[f"{panel} ({where}, host clock)"] = bars
     colours = {**figures.COLOURS, "cmake": figures.COLOURS["pybind11"]}
-    named = {f"{panel} ({where}, host clock)": values for panel, values in panels.items() if values}
-    return figures.bars(named, seconds, colours, f"Building {found[0]['kernel']}")
+    return figures.bars(panels, seconds, colours, f"Building {found[0]['kernel']}")
 
 
 def runs_on(archs: Sequence[str]) -> Table:
     """Which artefact runs on which GPU, by the rules of `toolchain.runs_on`."""
-    gpus = toolchain.ARCHITECTURES
-    last = archs[-1].replace("sm_", "compute_")
-    artefacts = {f"{kind} {code}": {code} for arch in archs for kind, code in _artefacts(arch)}
+    holds: dict[str, list[str]] = {}
+    for arch in archs:
+        ptx = arch.replace("sm_", "compute_")
+        holds |= {f"cubin {arch}": [arch], f"PTX {ptx}": [ptx]}
     if len(archs) > 1:
-        artefacts["fatbin of all"] = {*archs, last}
-    found: list[Row] = [
-        {"artefact": artefact, "gpus": [gpu for gpu in gpus if toolchain.runs_on(codes, f"sm_{gpu}")]}
-        for artefact, codes in artefacts.items()
-    ]
+        holds["fatbin of all"] = [*archs, ptx]
+    found: list[Row] = []
+    for name, codes in holds.items():
+        gpus = [gpu for gpu in toolchain.ARCHITECTURES if toolchain.runs_on(codes, f"sm_{gpu}")]
+        found.append({"artefact": name, "gpus": gpus})
     return runs_on_table(found)
 
 
 def runs_on_table(found: Sequence[Row]) -> Table:
     """The rows of `runs_on` as a table."""
-    columns: list[Column] = [
-        ("artefact", lambda row: row["artefact"]),
-        *((f"sm_{gpu}", lambda row, gpu=gpu: "runs" if gpu in row["gpus"] else "–") for gpu in toolchain.ARCHITECTURES),  # type: ignore[misc]
-    ]
+    columns: list[Column] = [("artefact", lambda row: row["artefact"])]
+    for gpu in toolchain.ARCHITECTURES:
+        columns.append((f"sm_{gpu}", lambda row, gpu=gpu: "runs" if gpu in row["gpus"] else "–"))  # type: ignore[misc]
     return Table("runs_on", found, columns, "PTX needs a driver as new as the toolkit that made it.")
-
-
-def _artefacts(arch: str) -> tuple[tuple[str, str], ...]:
-    return ("cubin", arch), ("PTX", arch.replace("sm_", "compute_"))

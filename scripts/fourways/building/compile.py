@@ -6,13 +6,12 @@ two can be compared. CuPy's `RawModule` adds more on its own, `-ftz=true` above 
 `CUPY_OPTIONS[compiler]` gives its machine code.
 """
 
-import functools
 import os
 import re
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,7 +41,16 @@ _ADVICE = (
 
 
 class BuildError(RuntimeError):
-    """A compiler refused: its own words, under one line that says which compiler and for what. Or no such entry."""
+    """Nothing could be built: one line says `what` failed; below it stand a tool's own `words`, if there were any.
+
+    The last line is advice where there is any: the one given, or what the words call for.
+    """
+
+    def __init__(self, what: str, words: str = "", advice: str = "") -> None:
+        words = words.replace("\0", "").strip()
+        said = f"{what}:\n{words}" if words else what
+        advice = advice or next((text for pattern, text in _ADVICE if re.search(pattern, words)), "")
+        super().__init__(f"{said}\nAdvice: {advice}" if advice else said)
 
 
 @dataclass(frozen=True)
@@ -50,14 +58,9 @@ class Build:
     """A compiled kernel file. `seconds` is wall-clock time; `resources`, by entry point, is empty but for a cubin."""
 
     path: Path
-    compiler: str
-    arch: str
-    output: str
-    options: tuple[str, ...]
     code: bytes
     seconds: float
     resources: dict[str, Resources]
-    log: str
 
     @property
     def registers(self) -> int:
@@ -93,29 +96,29 @@ def build(
     path, numbers = Path(path), [name.removeprefix("sm_") for name in ([arch] if isinstance(arch, str) else arch)]
     if len(numbers) > 1 and output != "fatbin":
         raise ValueError(f"a {output} is for one architecture; {', '.join(numbers)} came")
-    compile_it = {"nvrtc": _nvrtc, "nvcc": _nvcc}[compiler]
-    code, seconds, log = compile_it(path, numbers, output, tuple(options))
-    named = " ".join(f"sm_{number}" for number in numbers)
-    return Build(path, compiler, named, output, tuple(options), code, seconds, of_log(log), log)
+    code, seconds, log = {"nvrtc": _nvrtc, "nvcc": _nvcc}[compiler](path, numbers, output, options)
+    return Build(path, code, seconds, of_log(log))
 
 
-def _refused(compiler: str, path: Path, numbers: list[str], log: str) -> BuildError:
-    return BuildError(f"{compiler} could not compile {path.name} for sm_{', sm_'.join(numbers)}:\n{log.strip()}")
+def _refused(compiler: str, path: Path, numbers: Sequence[str], log: str) -> BuildError:
+    return BuildError(f"{compiler} could not compile {path.name} for sm_{', sm_'.join(numbers)}", log)
 
 
-def _nvrtc(path: Path, numbers: list[str], output: str, options: tuple[str, ...]) -> tuple[bytes, float, str]:
+def _nvrtc(path: Path, numbers: Sequence[str], output: str, options: Sequence[str]) -> tuple[bytes, float, str]:
     # cuda.bindings, not cuda.core: its Program asks the driver before it makes PTX, and there may be none
-    nvrtc = _load_nvrtc()
-    target = {"cubin": ("-arch=sm_", ()), "ptx": ("-arch=compute_", ()), "ltoir": ("-arch=sm_", ("-dlto",))}[output]
+    try:
+        from cuda.bindings import nvrtc
+
+        nvrtc.nvrtcVersion()  # loads the library
+    except (ImportError, RuntimeError) as problem:
+        raise BuildError(f"NVRTC cannot be loaded ({problem}): {toolchain.SETUP}") from None
+    target = {
+        "cubin": [f"-arch=sm_{numbers[0]}", "--ptxas-options=-v"],
+        "ptx": [f"-arch=compute_{numbers[0]}"],
+        "ltoir": [f"-arch=sm_{numbers[0]}", "-dlto"],
+    }[output]
     # NVRTC 13.0 keeps what it compiled where there is a driver, and takes a build without -ftz for one with it
-    words = [
-        "--no-cache",
-        target[0] + numbers[0],
-        *target[1],
-        *(["--ptxas-options=-v"] if output == "cubin" else []),
-        *options,
-    ]
-    words += [f"-I{folder}" for folder in (path.parent, *toolchain.include_dirs())]
+    words = [*target, "--no-cache", *options, *(f"-I{folder}" for folder in (path.parent, *toolchain.include_dirs()))]
     source = path.read_bytes()
     start = time.perf_counter()
     error, program = nvrtc.nvrtcCreateProgram(source, path.name.encode(), 0, [], [])
@@ -124,23 +127,12 @@ def _nvrtc(path: Path, numbers: list[str], output: str, options: tuple[str, ...]
     try:
         (error,) = nvrtc.nvrtcCompileProgram(program, len(words), [word.encode() for word in words])
         seconds = time.perf_counter() - start
-        log = _fetch(nvrtc, program, "ProgramLog").rstrip(b"\0").decode(errors="replace")
+        log = _fetch(nvrtc, program, "ProgramLog").decode(errors="replace")
         if error:
-            raise _refused("NVRTC", path, numbers, log or error.name)
+            raise _refused("NVRTC", path, numbers, log.strip("\0\n ") or error.name)
         return _fetch(nvrtc, program, {"cubin": "CUBIN", "ptx": "PTX", "ltoir": "LTOIR"}[output]), seconds, log
     finally:
         nvrtc.nvrtcDestroyProgram(program)
-
-
-@functools.cache
-def _load_nvrtc():  # type: ignore[no-untyped-def]  # a module
-    try:
-        from cuda.bindings import nvrtc
-
-        nvrtc.nvrtcVersion()  # loads the library
-    except (ImportError, RuntimeError) as problem:
-        raise BuildError(f"NVRTC cannot be loaded ({problem}): {toolchain.SETUP}") from None
-    return nvrtc
 
 
 def _fetch(nvrtc, program, what: str) -> bytes:  # type: ignore[no-untyped-def]  # a module and its handle
@@ -152,41 +144,32 @@ def _fetch(nvrtc, program, what: str) -> bytes:  # type: ignore[no-untyped-def] 
     return buffer
 
 
-def _nvcc(path: Path, numbers: list[str], output: str, options: tuple[str, ...]) -> tuple[bytes, float, str]:
+def _nvcc(path: Path, numbers: Sequence[str], output: str, options: Sequence[str]) -> tuple[bytes, float, str]:
     compiler = toolchain.nvcc()
     if compiler is None:
         raise BuildError(f"no nvcc found: {toolchain.SETUP}")
-    number = numbers[0]
+    *others, last = numbers
     target = {
-        "cubin": ("-cubin", f"-arch=sm_{number}", "-Xptxas=-v"),
-        "ptx": ("-ptx", f"-arch=compute_{number}"),
-        "ltoir": ("-ltoir", "-dlto", f"-arch=lto_{number}"),
-        "fatbin": ("-fatbin", *_generated(numbers)),
+        "cubin": ["-cubin", f"-arch=sm_{last}", "-Xptxas=-v"],
+        "ptx": ["-ptx", f"-arch=compute_{last}"],
+        "ltoir": ["-ltoir", "-dlto", f"-arch=lto_{last}"],
+        "fatbin": [
+            "-fatbin",
+            *(f"-gencode=arch=compute_{number},code=sm_{number}" for number in others),
+            f"-gencode=arch=compute_{last},code=[sm_{last},compute_{last}]",
+        ],
     }[output]
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder, f"{path.stem}.{output}")
         command = [str(compiler), *target, *options, f"-I{path.parent}", "-x", "cu", str(path), "-o", str(result)]
-        start = time.perf_counter()
         environment = os.environ | toolchain.variables()
+        start = time.perf_counter()
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment)
         seconds = time.perf_counter() - start
         log = done.stdout + done.stderr
         if done.returncode:
             raise _refused("nvcc", path, numbers, log)
         return result.read_bytes(), seconds, log
-
-
-def _generated(numbers: Sequence[str]) -> Iterator[str]:
-    """What tells nvcc to make machine code for each architecture, and PTX of the last."""
-    for number in numbers:
-        code = f"[sm_{number},compute_{number}]" if number == numbers[-1] else f"sm_{number}"
-        yield f"-gencode=arch=compute_{number},code={code}"
-
-
-def with_advice(words: str) -> str:
-    """What a compiler or linker said, with one line of advice below it where there is any to give."""
-    advice = next((text for pattern, text in _ADVICE if re.search(pattern, words)), "")
-    return f"{words}\nAdvice: {advice}" if advice else words
 
 
 def is_entry(name: str, entry: str | None) -> bool:

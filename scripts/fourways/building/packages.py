@@ -52,14 +52,14 @@ def run(task: dict[str, Any], folder: Path) -> dict[str, Any]:
     if "not_offered" in answer:
         raise NotOfferedError(answer["not_offered"])
     if "error" in answer:
-        words = answer["error"].replace("\0", "").strip()
-        raise BuildError(f"{task['package']} could not compile {task['name']} for {task['arch']}:\n{words}")
+        raise BuildError(f"{task['package']} could not compile {task['name']} for {task['arch']}", answer["error"])
     return answer
 
 
 def cached(task: dict[str, Any], folder: Path) -> list[float]:
     """Seconds of the same build in fresh processes, after one that fills the cache."""
-    task |= {"cache": str(folder / "cache")}
-    Path(task["cache"]).mkdir()
+    cache = folder / "cache"
+    cache.mkdir()
+    task = task | {"cache": str(cache)}
     run(task, folder)
     return [run(task, folder)["seconds"][0] for _ in range(TIMES)]

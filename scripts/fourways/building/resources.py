@@ -1,41 +1,37 @@
 """What a kernel needs of the GPU: as ptxas says while it compiles, or as machine code says itself."""
 
 import re
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 from fourways import toolchain
 
+_ENTRY = re.compile(
+    r"Compiling entry function '([^']+)'.*?(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads"
+    r".*?Used (\d+) registers(?:[^\n]* (\d+) bytes smem)?",
+    re.DOTALL,
+)
+
 
 @dataclass(frozen=True)
 class Resources:
-    """What one entry point needs, by ptxas: registers a thread; bytes of shared memory a block, else a thread."""
+    """What one entry point needs: registers a thread; bytes of shared memory a block; stack, spills a thread.
+
+    Spills are stores and loads together.
+    """
 
     registers: int
     shared_bytes: int
     stack_bytes: int
-    spill_store_bytes: int
-    spill_load_bytes: int
+    spill_bytes: int
 
 
 def of_log(log: str) -> dict[str, Resources]:
     """What `ptxas -v` said about each entry point, by name."""
-    found = {}
-    for part in log.split("Compiling entry function '")[1:]:
-
-        def number(pattern: str, text: str = part) -> int:
-            match = re.search(pattern, text)
-            return int(match[1]) if match else 0
-
-        found[part[: part.index("'")]] = Resources(
-            registers=number(r"Used (\d+) registers"),
-            shared_bytes=number(r"(\d+) bytes smem"),
-            stack_bytes=number(r"(\d+) bytes stack frame"),
-            spill_store_bytes=number(r"(\d+) bytes spill stores"),
-            spill_load_bytes=number(r"(\d+) bytes spill loads"),
-        )
-    return found
+    return {
+        name: Resources(int(registers), int(shared or 0), int(stack), int(stores) + int(loads))
+        for name, stack, stores, loads, registers, shared in _ENTRY.findall(log)
+    }
 
 
 def of_code(file: Path) -> dict[str, Resources]:
@@ -47,6 +43,6 @@ def of_code(file: Path) -> dict[str, Resources]:
     tool = toolchain.program("cuobjdump")
     if tool is None:
         raise FileNotFoundError(f"no cuobjdump found, which looks into machine code: {toolchain.SETUP}")
-    printed = subprocess.run([str(tool), "-res-usage", str(file)], capture_output=True, text=True).stdout
+    printed = toolchain.run(str(tool), "-res-usage", str(file)).stdout
     found = re.findall(r"Function (\S+):\s+REG:(\d+) STACK:(\d+) SHARED:(\d+)", printed)
-    return {name: Resources(int(count), int(shared), int(stack), 0, 0) for name, count, stack, shared in found}
+    return {name: Resources(int(count), int(shared), int(stack), 0) for name, count, stack, shared in found}

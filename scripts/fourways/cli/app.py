@@ -1,9 +1,12 @@
-"""The command `fourways`: its subcommands, and what becomes of an error."""
+"""The command `fourways`: its subcommands, and what becomes of an error.
+
+The subcommands import most rooms only where they call them: `--help` is quick, and the doctor works without NumPy.
+"""
 
 import typer
 
 from fourways.cli import kernels, lessons, machine, measure, profile, timeline
-from fourways.cli.options import complain
+from fourways.cli.options import tell
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -43,14 +46,12 @@ for command in (
 
 def main() -> None:
     """Run the command. A user's mistake ends in one clear message and no traceback: 2 for bad arguments, else 1."""
-    from fourways import lesson
-    from fourways.checking import CheckFailure
-
     try:
         app()
-    except lesson.LessonError as error:
-        complain(error)
-        raise SystemExit(2) from None
-    except (CheckFailure, OSError, RuntimeError) as error:
-        complain(error)
-        raise SystemExit(1) from None
+    except Exception as error:
+        from fourways import checking, lesson
+
+        if not isinstance(error, (lesson.LessonError, checking.CheckFailure, OSError, RuntimeError)):
+            raise
+        tell(error, "red")
+        raise SystemExit(2 if isinstance(error, lesson.LessonError) else 1) from None

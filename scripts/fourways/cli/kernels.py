@@ -4,17 +4,19 @@ from typing import Annotated
 
 import typer
 
-from fourways.cli.options import Arch, FigureFile, Json, Kernel, console, draw, errors, one_of, save
-
-Option = Annotated[list[str] | None, typer.Option("--option", "-o", help="For the compiler, e.g. `-o -DFACTOR=3`.")]
-Compiler = Annotated[list[str] | None, typer.Option("--compiler", "-c", help="Only this one; several times.")]
+from fourways import toolchain
+from fourways.cli.options import Arch, FigureFile, Json, Kernel, console, errors, keep, one_of, refusing
 
 
 def build(
     kernel: Kernel,
-    compiler: Compiler = None,
+    compiler: Annotated[
+        list[str] | None, typer.Option("--compiler", "-c", help="Only this one; several times.")
+    ] = None,
     arch: Arch = None,
-    option: Option = None,
+    option: Annotated[
+        list[str] | None, typer.Option("--option", "-o", help="For the compiler, e.g. `-o -DFACTOR=3`.")
+    ] = None,
     entry: Annotated[str | None, typer.Option(help="What this one needs; default: the hungriest in the file.")] = None,
     json_file: Json = None,
     figure: FigureFile = None,
@@ -29,22 +31,17 @@ def build(
     `fourways build my.cu --entry mine -c nvrtc -o -maxrregcount=32` shows what an option does to one kernel;
     `fourways build 1 --figure builds.svg` draws the seconds.
     """
-    from fourways import building, lesson, toolchain
+    from fourways import building, lesson
 
-    one_of(compiler or [], building.ALL_COMPILERS, "--compiler")
+    one_of(compiler, building.ALL_COMPILERS, "--compiler")
     path, archs = lesson.kernel_file(kernel), toolchain.architectures(arch or ["sm_90"])
     names = compiler or building.ALL_COMPILERS
     with errors.status(f"compiling {path.name}") as status:
-        found = building.rows(
-            path, names, archs, option or [], entry, lambda what: status.update(f"compiling {path.name}: {what}")
-        )
-    tables = [building.table(found), building.sizes_table(found), building.runs_on(archs)]
-    if len(archs) > 1:
-        tables.insert(2, building.matrix_table(found))
-    for table in tables:
-        console.print(table)
-    draw(figure, lambda: building.figure(found))
-    save(json_file, [table for table in tables if table.name in ("build", "runs_on")])
+        found = building.rows(path, names, archs, option or [], entry, lambda what: status.update(f"compiling {what}"))
+    table, runs_on = building.table(found), building.runs_on(archs)
+    matrix = [building.matrix_table(found)] if len(archs) > 1 else []
+    console.print(table, building.sizes_table(found), *matrix, runs_on)
+    keep(json_file, [table, runs_on], figure, lambda: building.figure(found))
 
 
 def sass(
@@ -69,16 +66,14 @@ def sass(
     `fourways sass my.cu --entry mine -w pycuda -w "pycuda --fmad=false"` shows what an option does to your kernel;
     `fourways sass 1 -w nvrtc --arch 80 --arch 90` what an architecture does.
     """
-    from fourways import lesson, toolchain
+    from fourways import lesson
     from fourways import sass as machine_code
 
-    ways, archs = way or list(machine_code.WAYS), toolchain.architectures(arch or ["sm_90"])
-    one_of(ways, machine_code.WAYS, "--way")
-    path = lesson.kernel_file(kernel)
-    try:
-        listings = [machine_code.listing(path, name, each, entry) for each in archs for name in ways]
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--way") from None
+    path, archs = lesson.kernel_file(kernel), toolchain.architectures(arch or ["sm_90"])
+    with refusing("--way"):
+        listings = [
+            machine_code.listing(path, name, each, entry) for each in archs for name in way or machine_code.WAYS
+        ]
     if way and len(listings) == 1:
         print(*listings[0], sep="\n", end="\n\n")
     if way and len(listings) == 2:
@@ -86,8 +81,7 @@ def sass(
         print(machine_code.diff(one, other, rename), machine_code.explain(one, other), sep="\n\n")
     table = machine_code.counts(listings)
     console.print(table)
-    draw(figure, lambda: machine_code.figure(table.rows, f"{path.name}: instructions by kind"))
-    save(json_file, [table])
+    keep(json_file, [table], figure, lambda: machine_code.figure(table.rows, f"{path.name}: instructions by kind"))
 
 
 def link(
@@ -117,12 +111,10 @@ def link(
     the one-source build, or with `--reference expected.py:function`. NaN is never right. A number is a lesson's kernel:
     `fourways link 1 --entry doublify`.
     """
-    from fourways import lesson, linking, toolchain
+    from fourways import lesson, linking
 
-    try:
+    with refusing("--device"):
         linking.find_gpu(device)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--device") from None
     archs = toolchain.architectures(arch or [])
     files = [str(lesson.kernel_file(unit)) if unit.isdigit() else unit for unit in units or ()]
     with errors.status("building five times"):
@@ -131,5 +123,4 @@ def link(
     console.print(linking.inlining_table(rows) if len(archs) > 1 else table)
     if problems := linking.problems(rows):
         raise RuntimeError("\n".join(problems))
-    draw(figure, lambda: linking.figure(rows, f"{entry}, linked in five ways"))
-    save(json_file, [table])
+    keep(json_file, [table], figure, lambda: linking.figure(rows, f"{entry}, linked in five ways"))

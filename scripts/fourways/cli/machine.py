@@ -5,13 +5,14 @@ from typing import Annotated
 
 import typer
 
+from fourways import toolchain
 from fourways.cli.options import console, tell
 
 
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False) -> None:
     """Say which compilers, libraries, driver and GPUs are used, whether they fit, and what to do if not.
 
-    Exit code 1 when a lesson could not run.
+    `fourways doctor` ends with exit code 1 when a lesson could not run.
     """
     from fourways import doctor as doctors
 
@@ -26,8 +27,11 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for
 def install_pycuda(
     if_driver: Annotated[bool, typer.Option("--if-driver", help="Do nothing where there is no NVIDIA driver.")] = False,
 ) -> None:
-    """Build PyCUDA from source for this environment and install it. It has no wheels; the build takes minutes."""
-    from fourways import install, toolchain
+    """Build PyCUDA from source for this environment and install it. It has no wheels; the build takes minutes.
+
+    `fourways install-pycuda --if-driver` is the part that `make setup` leaves out on a machine without a GPU.
+    """
+    from fourways import install
 
     if if_driver and (reason := toolchain.missing("gpu")):
         tell(f"PyCUDA is left out: {reason}")
@@ -49,7 +53,7 @@ def wheelhouse(
 ) -> None:
     """Gather the wheels that a GPU machine without network needs, PyCUDA's included. Needs no driver; takes minutes.
 
-    There: `make lessons PYTHON=python3 WHEELHOUSE=folder`.
+    `fourways wheelhouse wheels --have freeze.txt` here; then, there, `make lessons PYTHON=python3 WHEELHOUSE=wheels`.
     """
     from fourways import install
 

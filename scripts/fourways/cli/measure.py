@@ -5,49 +5,33 @@ from typing import Annotated, Any
 
 import typer
 
-from fourways.cli.options import (
-    Entry,
-    FigureFile,
-    Json,
-    Lessons,
-    Reference,
-    Way,
-    asked_sizes,
-    chosen,
-    complain,
-    console,
-    draw,
-    errors,
-    one_of,
-    save,
-)
-
-Measured = Annotated[str, typer.Argument(help="A lesson's number or name, or a .cu or .cuh file of your own.")]
+from fourways import kernels
+from fourways.cli import options
 
 
-def check(lessons: Lessons = None, way: Way = None) -> None:
+def check(lessons: options.Lessons = None, way: options.Ways = None) -> None:
     """Check that every way gives the right answer at every awkward size, for the lessons named (default: all).
 
     `fourways check 1 --way host` checks lesson 01 on the CPU. Outputs are poisoned first, NaN fails.
     """
     from fourways import checking, lesson
 
-    one_of(way or [], lesson.WAYS, "--way")
+    options.one_of(way, lesson.WAYS, "--way")
     failed = False
-    for found in chosen(lessons):
-        ways = loaded(found, way)
-        console.print(f"[bold]{found.slug}[/]")
+    for found in options.chosen(lessons):
+        ways = _only(lesson.load(found), way, found.meta["ways"])
+        options.console.print(found.slug, style="bold", highlight=False)
         try:
-            console.print(checking.check(ways))
+            options.console.print(checking.check(ways))
         except checking.CheckFailure as error:
             failed = True
-            complain(error)
+            options.tell(error, "red")
     raise typer.Exit(1 if failed else 0)
 
 
 def time(
-    kernel: Measured,
-    way: Way = None,
+    kernel: Annotated[str, typer.Argument(help="A lesson's number or name, or a .cu or .cuh file of your own.")],
+    way: options.Ways = None,
     sizes: Annotated[
         str | None,
         typer.Option(
@@ -55,10 +39,13 @@ def time(
         ),
     ] = None,
     first: Annotated[bool, typer.Option("--first", help="Time process start to first result instead.")] = False,
-    entry: Entry = None,
-    reference: Reference = None,
-    json_file: Json = None,
-    figure: FigureFile = None,
+    entry: Annotated[str | None, typer.Option(help="The kernel in a file of your own, if it holds several.")] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(help="The right answer for a file of your own: `expected.py:function`. Default: the host way's."),
+    ] = None,
+    json_file: options.Json = None,
+    figure: options.FigureFile = None,
 ) -> None:
     """Time the ways of a kernel side by side: warm, with a cold L2 cache, and the two costs of a launch.
 
@@ -71,24 +58,25 @@ def time(
 
     Nothing is timed whose answer is wrong. Every row says by which clock it is: the GPU's (device) or the host's.
     """
-    from fourways import kernels, lesson, tables, timing
+    from fourways import lesson, timing
 
-    one_of(way or [], lesson.WAYS, "--way")
-    elements = asked_sizes(sizes) if sizes else []
+    options.one_of(way, lesson.WAYS, "--way")
+    with options.refusing("--sizes"):
+        elements = timing.parse_sizes(sizes) if sizes else []
     if first and sizes:
         raise typer.BadParameter("a first result is timed at one size, the lesson's", param_hint="--sizes")
     if kernels.is_file(kernel):
         if first:
             raise typer.BadParameter("a first result is that of a lesson", param_hint="--first")
         case = lesson.Case(kernel, entry, reference)
-        name, ways = case.path.name, only(case.ways(way or ()), way)
+        name, ways = case.path.name, _only(case.ways(way or ()), way, lesson.WAYS)
     elif entry or reference:
         raise typer.BadParameter("it is for a file of your own", param_hint="--entry" if entry else "--reference")
     else:
         found = lesson.find(kernel)
-        name, ways = found.slug, loaded(found, way)
-    console.print(f"[bold]{name}[/]")
-    with errors.status("timing") as status:
+        name, ways = found.slug, _only(lesson.load(found), way, found.meta["ways"])
+    options.console.print(name, style="bold", markup=False, highlight=False)
+    with options.errors.status("timing") as status:
         if first:
             table = timing.first_results(name, tuple(ways.runnable))
         elif elements:
@@ -98,25 +86,17 @@ def time(
     if not table.rows:
         reasons = [f"{way}: {reason}" for way, reason in ways.missing.items()]
         raise RuntimeError(f"nothing was timed: {table.note or '; '.join(reasons)}")
-    console.print(table)
+    options.console.print(table)
     for line in () if first else timing.warnings(table.rows):
-        errors.print(f"Doubtful: {line}", style="yellow", markup=False, highlight=False, soft_wrap=True)
+        options.tell(f"Doubtful: {line}", "yellow")
     figure_of = timing.first_result_figure if first else timing.figure
-    draw(figure, lambda: figure_of(table.rows, ways.kernel))
-    save(json_file, [tables.Table(table.name, [row | {"kernel": ways.kernel} for row in table.rows], [])])
+    table.rows = [row | {"kernel": ways.kernel} for row in table.rows]
+    options.keep(json_file, [table], figure, lambda: figure_of(table.rows, ways.kernel))
 
 
-def loaded(found: Any, asked: Sequence[str] | None) -> Any:
-    """A lesson's ways: those asked for, which must then be able to run here, or all that it has."""
-    from fourways import lesson
-
-    ways = lesson.load(found)
-    return only(ways, asked) if asked else ways.only(found.meta["ways"])
-
-
-def only(ways: Any, asked: Sequence[str] | None) -> Any:
-    """`ways`, or those asked for. Asking for a way that cannot run fails."""
-    for way in asked or []:
+def _only(ways: Any, asked: Sequence[str] | None, otherwise: Sequence[str]) -> Any:
+    """Those of `ways` that were asked for, each of which must be able to run here; or, if none was, `otherwise`."""
+    for way in asked or ():
         if reason := ways.missing.get(way):
             raise RuntimeError(f"{way}: {reason}")
-    return ways.only(asked) if asked else ways
+    return ways.only(asked or otherwise)

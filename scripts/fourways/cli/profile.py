@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fourways.cli.options import FigureFile, Json, Size, asked_size, console, draw, errors, one_of, save, writable
+from fourways.cli.options import FigureFile, Json, Size, asked_size, console, errors, keep, one_of, writable
 
 
 def profile(
@@ -61,7 +61,5 @@ def profile(
             console.print(timing.table([profiling.by_events(target, way, elements, entry)], "By events, no counters."))
             raise
     tables = [profiling.table(found.metrics), profiling.lines_table(found.lines)]
-    for table in tables:
-        console.print(table)
-    draw(figure, lambda: profiling.figure(found.metrics, title))
-    save(json_file, tables)
+    console.print(*tables)
+    keep(json_file, tables, figure, lambda: profiling.figure(found.metrics, title))

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from fourways.cli.options import FigureFile, Json, Size, asked_size, console, draw, errors, one_of, save, writable
+from fourways import files
+from fourways.cli.options import FigureFile, Json, Size, asked_size, console, errors, keep, one_of, writable
 
 
 def timeline(
@@ -28,10 +29,10 @@ def timeline(
     `fourways timeline 1 --figure timeline.svg --trace trace.json` draws it, and writes it for Perfetto. It needs a
     GPU, but no rights to its counters.
     """
-    from fourways import files, timeline
     from fourways import lesson as lessons
+    from fourways import timeline
 
-    one_of([way], [*(known for known in lessons.WAYS if known != "host"), "all"], "--way")
+    one_of([way], [*lessons.WAYS, "all"], "--way")
     found, elements = lessons.find(lesson), asked_size(size)
     with errors.status(f"recording {found.slug}, {way}"):
         rows = timeline.of_lesson(found, None if way == "all" else way, elements)
@@ -39,5 +40,5 @@ def timeline(
     console.print(table)
     if trace:
         files.write_text(trace, timeline.trace_json(rows))
-    save(json_file, [table, timeline.events(rows)])
-    draw(figure, lambda: timeline.figure(rows, f"{found.slug}, {way}"))
+    tables = [table, timeline.events(rows)]
+    keep(json_file, tables, figure, lambda: timeline.figure(rows, f"{found.slug}, {way}"))

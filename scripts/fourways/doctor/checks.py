@@ -11,7 +11,6 @@ from fourways.doctor import inventory
 from fourways.doctor.inventory import Tool
 from fourways.toolchain import SETUP, Driver, Gpu, version
 
-MOUNTS = Path("/proc/mounts")
 NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "lustre", "gpfs", "beegfs", "ceph", "afs", "fuse.sshfs"}
 LESSON_MACHINE = ("cupy", "numpy", "jupytext", "nbclient", "ipykernel", "matplotlib")
 WITHOUT_GPU = (
@@ -72,7 +71,7 @@ def judge_lesson_machine() -> Iterator[Finding]:
     lacking = [module for module in LESSON_MACHINE if not toolchain.installed(module)]
     if lacking:
         yield Finding("error", f"no lesson can run without: {', '.join(lacking)}", SETUP)
-    both = list(toolchain.distributions("cupy-cuda12x", "cupy-cuda13x", "cupy"))
+    both = list(toolchain.distributions(*toolchain.CUPY))
     if len(both) > 1:
         remedy = f"pip uninstall {' '.join(both)}; {SETUP}"
         yield Finding("error", f"{' and '.join(both)} overwrite each other's files", remedy)
@@ -140,8 +139,8 @@ def judge_nvrtc(tools: dict[str, Tool], gpus: list[Gpu]) -> Iterator[Finding]:
         yield Finding("note" if alike else "warning", what, "" if alike else SETUP)
     else:
         yield Finding("ok", f"NVRTC {nvrtc.version} and the CUDA headers {headers.version} are of one origin")
-    for wheel in toolchain.distributions("cupy-cuda12x", "cupy-cuda13x"):
-        if nvrtc.version and wheel != f"cupy-cuda{version(nvrtc.version).major}x":
+    for wheel in toolchain.distributions(*toolchain.CUPY):
+        if nvrtc.version and wheel not in ("cupy", f"cupy-cuda{version(nvrtc.version).major}x"):
             yield Finding("error", f"{wheel} does not go with the NVRTC {nvrtc.version} that it loads", SETUP)
     known = inventory.nvrtc_architectures(nvrtc.path)
     for gpu in gpus:
@@ -194,9 +193,8 @@ def judge_binding(tools: dict[str, Tool], gpus: list[Gpu]) -> Iterator[Finding]:
 
 
 def judge_cache(name: str, variable: str, folder: Path) -> Iterator[Finding]:
-    if name == "driver":
-        return  # does without, silently
-    if name == "PyCUDA" and ("PYCUDA_DISABLE_CACHE" in os.environ or not toolchain.installed("pycuda")):
+    unused = name == "PyCUDA" and ("PYCUDA_DISABLE_CACHE" in os.environ or not toolchain.installed("pycuda"))
+    if unused or name == "driver":  # which does without, silently
         return
     remedy = f"export {variable}=/tmp/{name.lower().replace(' ', '-')}-cache"
     there = folder
@@ -208,13 +206,7 @@ def judge_cache(name: str, variable: str, folder: Path) -> Iterator[Finding]:
         what = f"{name}'s cache {folder} cannot be written, because of {there} ({problem.strerror})"
         yield Finding("error", what, remedy)
         return
-    if (system := file_system(there)) in NETWORK_FILE_SYSTEMS:
+    *_, system = toolchain.run("df", "--output=fstype", str(there)).stdout.split() or ["unknown"]
+    if system in NETWORK_FILE_SYSTEMS:
         what = f"{name}'s cache {folder} is on a network file system ({system}): slow, and its locks may not hold"
         yield Finding("warning", what, remedy)
-
-
-def file_system(folder: Path) -> str | None:
-    """The type of the file system that `folder` lies on, as /proc/mounts names it."""
-    lines = MOUNTS.read_text().splitlines() if MOUNTS.is_file() else []
-    mounts = {Path(fields[1].replace("\\040", " ")): fields[2] for line in lines if len(fields := line.split()) > 2}
-    return next((mounts[path] for path in (folder.resolve(), *folder.resolve().parents) if path in mounts), None)

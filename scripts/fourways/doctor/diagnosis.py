@@ -40,15 +40,7 @@ class Diagnosis:
 def diagnose() -> Diagnosis:
     """Look at everything and judge it. Takes a second or two; writes nothing."""
     tools, driver, gpus = inventory.tools(), toolchain.driver(), toolchain.gpus()
-    tools["driver"] = driver_tool(driver)
     return Diagnosis(tools, driver, gpus, checks.judge(tools, driver, gpus))
-
-
-def driver_tool(driver: Driver | None) -> Tool:
-    """The driver's line in the list of tools: its library, its version and the newest CUDA it knows."""
-    if driver is None:
-        return Tool("driver")
-    return Tool("driver", toolchain.loaded_library("cuda"), driver.version, f"CUDA {driver.cuda}")
 
 
 def render(diagnosis: Diagnosis) -> RenderableType:

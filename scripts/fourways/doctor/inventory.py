@@ -1,25 +1,14 @@
 """The list of everything a lesson can use on this machine: where it is, which version, and why that one was taken."""
 
 import ctypes
-import os
 import re
 import shutil
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from fourways import toolchain
-
-ORIGINS = {"wheels": "this environment's wheels", "conda": "the conda environment", "PATH": "the nvcc on PATH"}
-# import name -> names of the distributions that bring it, for people and for their version
-PACKAGES = {
-    "CuPy": ("cupy", ("cupy-cuda13x", "cupy-cuda12x", "cupy")),
-    "cuda.core": ("cuda.core", ("cuda-core",)),
-    "cuda.bindings": ("cuda.bindings", ("cuda-bindings",)),
-    "PyCUDA": ("pycuda", ("pycuda",)),
-    "pybind11": ("pybind11", ("pybind11",)),
-    "fourways_aot": ("fourways_aot", ("fourways",)),
-}
 
 
 @dataclass(frozen=True)
@@ -35,75 +24,74 @@ class Tool:
 
 def tools() -> dict[str, Tool]:
     """Every tool by its name, found or not. Takes about a second: it runs the programs for their versions."""
-    beside = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    headers = toolchain.header_dirs("crt/host_defines.h", "")
+    cccl = toolchain.header_dirs("cub/version.cuh", "cccl/", "")
     found = [
         *(_program(name, toolchain.programs(name)) for name in ("nvcc", "cuobjdump", "nvdisasm")),
         _library("NVRTC", "nvrtc", "libnvrtc.so.*"),
         _library("nvJitLink", "nvJitLink", "libnvJitLink.so.*"),
-        _header("CUDA headers", toolchain.header_dirs("crt/host_defines.h", ""), "cuda_runtime_api.h"),
-        _header("CCCL", toolchain.header_dirs("cub/version.cuh", "cccl/", ""), "cuda/std/__cccl/version.h"),
+        _taken("CUDA headers", headers, lambda folder: toolchain.header_version(folder / "cuda_runtime_api.h")),
+        _taken("CCCL", cccl, lambda folder: toolchain.header_version(folder / "cuda/std/__cccl/version.h")),
         _program("host compiler", toolchain.host_compilers()),
-        *(_program(name, _which(name, beside)) for name in ("cmake", "ninja")),
-        *(_package(name, module, dists) for name, (module, dists) in PACKAGES.items()),
+        *(_program(name, _beside_python(name)) for name in ("cmake", "ninja")),
+        _package("CuPy", *toolchain.CUPY),
+        *(_package(name, name.replace(".", "-")) for name in ("cuda.core", "cuda.bindings", "PyCUDA", "pybind11")),
+        _package("fourways_aot", "fourways"),
         *(_program(name, toolchain.programs(name)) for name in ("ncu", "nsys")),
+        _driver(),
     ]
     return {tool.name: tool for tool in found}
 
 
-def _which(name: str, path: str) -> list[Path]:
-    found = shutil.which(name, path=path)
+def _program(name: str, paths: list[Path]) -> Tool:
+    return _taken(name, paths, toolchain.program_version)
+
+
+def _beside_python(name: str) -> list[Path]:
+    found = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
     return [Path(found)] if found else []
 
 
-def _taken(name: str, paths: list[Path], version: str | None, note: str = "") -> Tool:
-    """The first of `paths`, and why: its origin comes before the others'."""
+def _library(name: str, pathfinder_name: str, pattern: str) -> Tool:
+    """The library that CuPy and cuda.core load, which cuda.pathfinder decides; the others are only listed."""
+    patterns = (f"lib/{pattern}", f"lib64/{pattern}", f"{toolchain.TARGET}/lib/{pattern}")
+    found = [path for path in toolchain.in_roots(*patterns) if "alt" not in path.name]
+    loaded = toolchain.loaded_library(pathfinder_name)
+    if loaded is None:
+        return Tool(name, why="not found by cuda.pathfinder", passed_over=tuple(found))
+    paths = [loaded, *(path for path in found if path.resolve() != loaded.resolve())]
+    note = "the one that CuPy and cuda.core load, "
+    return _taken(name, paths, lambda path: toolchain.library_version(name, path), note)
+
+
+def _package(name: str, *distributions: str) -> Tool:
+    """A module, by its name as people write it; its version is that of the first distribution that is here."""
+    file = toolchain.installed(name.lower())
+    paths = [file.parent if file.stem == "__init__" else file] if file else []
+    return _taken(name, paths, lambda _: next(iter(toolchain.distributions(*distributions).values()), None))
+
+
+def _driver() -> Tool:
+    """The driver's library, its version and the newest CUDA it knows."""
+    driver = toolchain.driver()
+    if driver is None:
+        return Tool("driver")
+    return Tool("driver", toolchain.loaded_library("cuda"), driver.version, f"CUDA {driver.cuda}")
+
+
+def _taken(name: str, paths: list[Path], version: Callable[[Path], str | None], note: str = "") -> Tool:
+    """The first of `paths`, its version, and where it is from."""
     if not paths:
         return Tool(name)
-    later = ", ".join(dict.fromkeys(origin(path) for path in paths[1:]))
-    why = f"{note}from {origin(paths[0])}" + (f", preferred to {later}" if later else "")
-    return Tool(name, paths[0], version, why, tuple(paths[1:]))
+    return Tool(name, paths[0], version(paths[0]), f"{note}from {origin(paths[0])}", tuple(paths[1:]))
 
 
 def origin(path: Path) -> str:
     """Where a file comes from, in words: the toolkit it lies in, or the folder."""
     for root in toolchain.roots():
         if path.is_relative_to(root.folder):
-            return ORIGINS.get(root.origin, root.origin)
+            return root.origin
     return "this Python environment" if path.is_relative_to(sys.prefix) else f"PATH, {path.parent}"
-
-
-def _program(name: str, paths: list[Path]) -> Tool:
-    return _taken(name, paths, toolchain.program_version(paths[0]) if paths else None)
-
-
-def _header(name: str, folders: list[Path], marker: str) -> Tool:
-    return _taken(name, folders, toolchain.header_version(folders[0] / marker) if folders else None)
-
-
-def _library(name: str, pathfinder_name: str, pattern: str) -> Tool:
-    """The library that CuPy and cuda.core load, which cuda.pathfinder decides; the others are only listed."""
-    folders = ("lib", "lib64", f"{toolchain.TARGET}/lib")
-    found = [
-        path for path in toolchain.in_roots(*(f"{folder}/{pattern}" for folder in folders)) if "alt" not in path.name
-    ]
-    loaded = toolchain.loaded_library(pathfinder_name)
-    if loaded is None:
-        return Tool(name, why="not found by cuda.pathfinder", passed_over=tuple(found))
-    others = [path for path in found if path.resolve() != loaded.resolve()]
-    return _taken(
-        name, [loaded, *others], toolchain.library_version(name, loaded), "the one that CuPy and cuda.core load, "
-    )
-
-
-def _package(name: str, module: str, distributions: tuple[str, ...]) -> Tool:
-    file = toolchain.installed(module)
-    if file is None:
-        return Tool(name)
-    return _taken(
-        name,
-        [file.parent if file.stem == "__init__" else file],
-        next(iter(toolchain.distributions(*distributions).values()), None),
-    )
 
 
 def nvrtc_architectures(library: Path) -> list[int]:

@@ -9,5 +9,5 @@ With `sanitize="thread"` or `"address"` a launch looks for races or for accesses
 SanitizerError. A race between two blocks goes unseen, because blocks run one after another.
 """
 
-from fourways.host.compile import CompileError, HostKernel, HostModule, compile, unsupported
+from fourways.host.compile import CompileError, HostKernel, HostModule, compile
 from fourways.host.launch import SanitizerError

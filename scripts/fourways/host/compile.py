@@ -61,37 +61,23 @@ class HostModule:
         return HostKernel(name, number, self._signatures[number], self._code)
 
 
-def unsupported(path: str | Path) -> str | None:
-    """Why the kernel in this file has no host way ("it uses CUB …"), or None if it has one."""
-    text = Path(path).read_text(encoding="utf-8")
-    for pattern, reason in _NO_HOST_WAY.items():
-        if found := re.search(pattern, text, re.MULTILINE):
-            return reason.format(found[found.lastindex or 0])
-    return None
-
-
-def compile(
-    path: str | Path,
-    options: Sequence[str] = (),
-    sanitize: str | None = None,
-    name_expressions: Sequence[str] = (),
-) -> HostModule:
+def compile(path: str | Path, options: Sequence[str] = (), sanitize: str | None = None) -> HostModule:
     """Compile the kernels of one file, or take them from the cache.
 
-    `options` are the C++ compiler's (`-DFACTOR=3`, `-I…` relative to the kernel's folder); `name_expressions` name
-    the instances of templates (`"scale<float>"`); `sanitize` is None, "thread" or "address".
+    `options` are the C++ compiler's (`-DFACTOR=3`, `-I…` relative to the kernel's folder); `sanitize` is None, "thread"
+    or "address".
     Raises CompileError; ValueError where the kernel has no host way; FileNotFoundError without a C++ compiler.
     """
     path = Path(path).resolve()
-    if isinstance(options, str) or isinstance(name_expressions, str):
-        raise TypeError("options and name_expressions are tuples of str, such as ('-DFACTOR=3',); a lone str came")
+    if isinstance(options, str):
+        raise TypeError("options are a tuple of str, such as ('-DFACTOR=3',); a lone str came")
     if sanitize not in (None, *_SANITIZERS):
         raise ValueError(f"sanitize is None, 'thread' or 'address'; {sanitize!r} came")
-    if reason := unsupported(path):
-        raise ValueError(f"{path.name} has no host way: {reason}")
     text = path.read_text(encoding="utf-8")
-    templates = {expression.split("<")[0] for expression in name_expressions}
-    names = [*(name for name in kernels.parameters(text) if name not in templates), *name_expressions]
+    for pattern, reason in _NO_HOST_WAY.items():
+        if found := re.search(pattern, text, re.MULTILINE):
+            raise ValueError(f"{path.name} has no host way: {reason.format(*found.groups())}")
+    names = list(kernels.parameters(text))
     if not names:
         raise ValueError(f"{path} holds no `__global__ void` function")
     built = _build(path, _translation_unit(path, text, names), tuple(options), sanitize)

@@ -1,6 +1,7 @@
 """Launches a compiled kernel: arguments checked against the kernel's signature, then the call."""
 
 import ctypes
+import functools
 import os
 import re
 import struct
@@ -22,11 +23,7 @@ _SANITIZER_OPTIONS = {
 
 
 class SanitizerError(RuntimeError):
-    """A sanitizer found a fault in a kernel; `report` is the sanitizer's own. No array was changed."""
-
-    def __init__(self, report: str):
-        super().__init__(f"the sanitizer found a fault; no array was changed\n{report}")
-        self.report = report
+    """A sanitizer found a fault in a kernel; the message holds the sanitizer's own report. No array was changed."""
 
 
 class Parameter:
@@ -47,12 +44,8 @@ class Parameter:
 
     def check(self, value: Any, where: str) -> np.ndarray:
         """The value as an array: a pointer's own array, a scalar as an array of one. Raises TypeError, ValueError."""
-        return self._check_array(value, where) if self.is_pointer else self._check_scalar(value, where)
-
-    def _fits(self, dtype: np.dtype) -> bool:
-        return dtype == self.dtype if self.dtype else self.itemsize in (1, dtype.itemsize)
-
-    def _check_array(self, value: Any, where: str) -> np.ndarray:
+        if not self.is_pointer:
+            return self._check_scalar(value, where)
         wanted = f"{self.text} wants a NumPy array" + (f" of {self.dtype}" if self.dtype else "")
         if not isinstance(value, np.ndarray):
             raise TypeError(f"{where}: {wanted}; {_kind(value)} came")
@@ -68,6 +61,9 @@ class Parameter:
         if self.dtype and value.ctypes.data % min(alignment, 16):
             raise ValueError(f"{where}: {wanted} that starts at a multiple of {min(alignment, 16)} bytes; it does not")
         return value
+
+    def _fits(self, dtype: np.dtype) -> bool:
+        return dtype == self.dtype if self.dtype else self.itemsize in (1, dtype.itemsize)
 
     def _check_scalar(self, value: Any, where: str) -> np.ndarray:
         kind = self.dtype.kind if self.dtype and self.lanes == 1 else "V"
@@ -97,10 +93,10 @@ def _kind(value: Any) -> str:
 
 def _check_extent(name: str, extent: Any, limits: tuple[int, int, int]) -> tuple[int, int, int]:
     """A grid or block as three numbers. Raises TypeError, ValueError."""
-    if not isinstance(extent, tuple | list) or not 1 <= len(extent) <= 3:
+    sizes = extent if isinstance(extent, tuple | list) else ()
+    whole = all(isinstance(size, int | np.integer) and not isinstance(size, bool) for size in sizes)
+    if not whole or not 1 <= len(sizes) <= 3:
         raise TypeError(f"{name} is a tuple of one to three integers, such as (8,); {extent!r} came")
-    if not all(isinstance(size, int | np.integer) and not isinstance(size, bool) for size in extent):
-        raise TypeError(f"{name} is a tuple of one to three integers; {extent!r} came")
     x, y, z = (*map(int, extent), 1, 1)[:3]
     if any(not 1 <= size <= limit for size, limit in zip((x, y, z), limits, strict=True)):
         raise ValueError(f"{name} is {tuple(extent)}; CUDA takes 1 to {limits} in x, y, z")
@@ -122,9 +118,8 @@ def check_launch(
     if len(args) != len(parameters):
         wanted = ", ".join(parameter.text for parameter in parameters)
         raise TypeError(f"{name} takes {len(parameters)} arguments ({wanted}); {len(args)} came")
-    count = len(args)
     checked = [
-        parameter.check(value, f"{name}, argument {number} of {count}")
+        parameter.check(value, f"{name}, argument {number} of {len(args)}")
         for number, (parameter, value) in enumerate(zip(parameters, args, strict=True), 1)
     ]
     return shape, checked
@@ -187,16 +182,16 @@ class Program:
                 value[...] = np.ndarray(value.shape, value.dtype, results, int(starts[place]))
 
     def _run(self, *arguments: str) -> str:
-        command = [str(self._file), *arguments]
         environment = dict(os.environ)
         for name, ours in _SANITIZER_OPTIONS.items():
             environment[name] = f"{environment.get(name, '')}:{ours}".removeprefix(":")
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, errors="replace")
+        run = functools.partial(subprocess.run, capture_output=True, text=True, env=environment, errors="replace")
+        command = [str(self._file), *arguments]
+        done = run(command)
         if "unexpected memory mapping" in done.stderr:  # an older ThreadSanitizer, and addresses too random for it
-            command = ["setarch", "-R", *command]
-            done = subprocess.run(command, capture_output=True, text=True, env=environment, errors="replace")
+            done = run(["setarch", "-R", *command])
         if done.returncode == _FOUND:
-            raise SanitizerError(done.stderr.strip())
+            raise SanitizerError(f"the sanitizer found a fault; no array was changed\n{done.stderr.strip()}")
         if done.returncode:
             raise RuntimeError(done.stderr.strip() or f"the kernel's program ended with status {done.returncode}")
         return done.stdout

@@ -107,11 +107,7 @@ def build_variables(work: Path) -> dict[str, str]:
     rpath = "$ORIGIN/../nvidia/cu13/lib:/usr/local/cuda/lib64"
     return variables | {
         "CXX": os.environ.get("CXX", str(compiler)),
-        "CPLUS_INCLUDE_PATH": _joined(os.pathsep, *headers, variables.get("CPLUS_INCLUDE_PATH")),
-        "LIBRARY_PATH": _joined(os.pathsep, str(work), variables.get("LIBRARY_PATH")),
-        "LDFLAGS": _joined(" ", variables.get("LDFLAGS"), f"-Wl,--no-as-needed,--strip-debug,-rpath,{rpath}"),
+        "CPLUS_INCLUDE_PATH": os.pathsep.join(filter(None, [*headers, variables.get("CPLUS_INCLUDE_PATH")])),
+        "LIBRARY_PATH": os.pathsep.join(filter(None, [str(work), variables.get("LIBRARY_PATH")])),
+        "LDFLAGS": f"{variables.get('LDFLAGS', '')} -Wl,--no-as-needed,--strip-debug,-rpath,{rpath}",
     }
-
-
-def _joined(separator: str, *parts: str | None) -> str:
-    return separator.join(part for part in parts if part)

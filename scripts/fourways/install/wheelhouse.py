@@ -3,18 +3,16 @@
 import fnmatch
 import re
 import tempfile
-import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from fourways import kernels
 from fourways.install.pip import InstallError, find_python, pip, run
 from fourways.install.pycuda import PYCUDA, build_pycuda
 
-DESK_TOOLS = frozenset({"mypy", "ruff", "selenium"})
+DESK_TOOLS = ("mypy", "ruff", "selenium")
 """Packages of the extra `test` that no lesson and no test on a GPU uses."""
 
 
@@ -25,8 +23,9 @@ def wheelhouse(
 
     `python` is that machine's Python version, or the path of an interpreter of that version here; the machine must
     have the same processor and a C library at least as new. `have` names what it has already, a package an entry
-    (`numpy`, `numpy==2.5.2` as `pip freeze` prints it, or a pattern such as `nvidia-*`): these are left out. PyCUDA is
-    built here; the rest comes in the versions and with the hashes of requirements.lock, one version of each.
+    (`numpy`, `numpy==2.5.2` as `pip freeze` prints it, or a pattern such as `nvidia-*`; an entry that names none, such
+    as a comment, counts for nothing). PyCUDA is built here. Everything else that requirements.lock holds is carried,
+    in its versions and with its hashes, but for what the machine has and DESK_TOOLS.
     `folder` must be empty or not exist, and is written whole or not at all. Raises InstallError.
 
     There: `python3 -m pip install --no-index --no-deps FOLDER/*.whl`.
@@ -35,13 +34,14 @@ def wheelhouse(
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InstallError(f"{folder} is there already and not empty: remove it, or name another folder")
     interpreter = find_python(python)
-    left_out = [_pattern(entry) for entry in have] + sorted(DESK_TOOLS)
+    left_out = [*map(_pattern, have), *DESK_TOOLS]
 
     def carried(name: str) -> bool:
         return not any(fnmatch.fnmatch(name, pattern) for pattern in left_out)
 
     lock = read_lock((kernels.root() / "requirements.lock").read_text(encoding="utf-8"))
     entries = [text for name, texts in sorted(lock.items()) if carried(name) for text in texts]
+    direct = {_pattern(text) for text in entries if "fourways (pyproject.toml)" in text}  # else a marker may exclude it
     log(f"gathering wheels for {interpreter}")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as work:
@@ -55,7 +55,7 @@ def wheelhouse(
             log(f"building PyCUDA {PYCUDA} from source, which takes some minutes")
             build_pycuda(interpreter, house)
         gathered = {canonicalize_name(path.name.split("-")[0]) for path in house.glob("*.whl")}
-        if absent := sorted(name for name in direct_dependencies() - gathered if carried(name)):
+        if absent := sorted(direct - gathered):
             raise InstallError(f"requirements.lock holds nothing for Python {python} of: {', '.join(absent)}")
         house.replace(folder)
     wheels = sorted(folder.glob("*.whl"))
@@ -63,19 +63,11 @@ def wheelhouse(
     return wheels
 
 
-def direct_dependencies() -> set[str]:
-    """The packages that pyproject.toml itself names for lessons, book and tests, PyCUDA among them."""
-    project = tomllib.loads((kernels.root() / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    lists = (project["dependencies"], *project["optional-dependencies"].values())
-    return {canonicalize_name(Requirement(entry).name) for entries in lists for entry in entries}
-
-
 def read_lock(text: str) -> dict[str, list[str]]:
     """The entries of a requirements.lock by package; a package has several where its version depends on Python's."""
     lock: dict[str, list[str]] = {}
-    for entry in re.split(r"^(?=\w)", text, flags=re.MULTILINE):
-        if "==" in entry:
-            lock.setdefault(_pattern(entry), []).append(entry)
+    for entry in re.split(r"^(?=\w)", text, flags=re.MULTILINE)[1:]:
+        lock.setdefault(_pattern(entry), []).append(entry)
     return lock
 
 

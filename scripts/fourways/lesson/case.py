@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from fourways import host, kernels, toolchain
-from fourways.building import BuildError, with_advice
+from fourways.building import BuildError
 from fourways.lesson.notebook import LessonError, kernel_file
-from fourways.lesson.ways import Ways
+from fourways.lesson.ways import WAYS, Ways
 
 _THREADS = 256
 _SIGNATURE = re.compile(
@@ -31,17 +31,18 @@ _SIGNATURE = re.compile(
 class Case:
     """The kernel `entry` in the file `path` (default: the only one there), its inputs, what is right, and its ways.
 
-    `named`, as `"expected.py:function"`, names the function that computes the right answer, y, from the float32
+    `reference`, as `"expected.py:function"`, names the function that computes the right answer, y, from the float32
     array x, of the same shape. Without one, the right answer is what the host way computes on the CPU.
-    Raises LessonError for an unknown entry, another signature, or a reference that cannot be had.
+    Raises LessonError for a file that is not there or no text, an unknown entry, another signature, or a reference
+    that cannot be had.
     """
 
     rtol = 1e-5  # float32 rounds, and compilers may contract a product and a sum into one rounding
 
-    def __init__(self, path: Path | str, entry: str | None = None, named: str | None = None) -> None:
+    def __init__(self, path: Path | str, entry: str | None = None, reference: str | None = None) -> None:
         self.path = kernel_file(str(path)).resolve()
         self.source = self.path.read_text(encoding="utf-8")
-        self.named = named_reference(named) if named else None
+        self._named = named_reference(reference) if reference else None
         parameters = kernels.parameters(self.source)
         self.entry = entry or (next(iter(parameters)) if len(parameters) == 1 else "")
         if self.entry not in parameters:
@@ -59,37 +60,36 @@ class Case:
         return (np.random.default_rng(1).standard_normal(size, dtype=np.float32),)
 
     def reference(self, x: np.ndarray) -> np.ndarray:
-        """The right answer, of the shape and dtype of x."""
-        if self.named:
-            return self.named(x)
+        """The right answer, of the shape and dtype of x. Raises BuildError where only the host way could say it."""
+        if self._named:
+            return self._named(x)
         y = np.full_like(x, np.nan)
-        self._by_host(x, y)
+        self.function("host")(x, y)
         return y
-
-    @functools.cached_property
-    def _by_host(self) -> Callable[..., None]:
-        try:
-            return self.function("host")
-        except BuildError as error:
-            without = f"Without the host way only a reference can say what is right of {self.entry}: --reference"
-            raise BuildError(f"{error}\n{without}") from None
 
     def function(self, way: str) -> Callable[..., None]:
         """The kernel as a function of x and y, compiled. Raises BuildError in the compiler's own words."""
         try:
-            return {"nvrtc": self._cupy, "nvcc": self._cupy, "pycuda": self._pycuda, "host": self._host}[way](way)
+            if way == "pycuda":
+                return self._pycuda()
+            kernel = self._host if way == "host" else self._cupy(way)
         except Exception as error:  # CuPy's and PyCUDA's compilers have exceptions of their own
-            raise BuildError(with_advice(f"{way} refused {self.path.name}:\n{error}")) from None
+            judge = ", which says what is right where no --reference does," if way == "host" and not self._named else ""
+            raise BuildError(f"{way}{judge} refused {self.path.name}", str(error)) from None
+        return lambda x, y: kernel(_grid(x), (_THREADS,), (x, y, np.int64(x.size)))
 
-    def _cupy(self, way: str) -> Callable[..., None]:
+    @functools.cached_property
+    def _host(self) -> host.HostKernel:
+        return host.compile(self.path).get_function(self.entry)
+
+    def _cupy(self, backend: str) -> Any:
         import cupy
 
         toolchain.activate()
-        options = (f"-I{self.path.parent}",)
-        kernel = cupy.RawModule(code=self.source, backend=way, options=options).get_function(self.entry)
-        return lambda x, y: kernel(_grid(x), (_THREADS,), (x, y, np.int64(x.size)))
+        module = cupy.RawModule(code=self.source, backend=backend, options=(f"-I{self.path.parent}",))
+        return module.get_function(self.entry)
 
-    def _pycuda(self, way: str) -> Callable[..., None]:
+    def _pycuda(self) -> Callable[..., None]:
         import pycuda.autoprimaryctx  # noqa: F401  # shares CuPy's context
         from pycuda.compiler import SourceModule
 
@@ -98,26 +98,20 @@ class Case:
         kernel = module.get_function(self.entry)
         return lambda x, y: kernel(x, y, np.int64(x.size), grid=(*_grid(x), 1), block=(_THREADS, 1, 1))
 
-    def _host(self, way: str) -> Callable[..., None]:
-        kernel = host.compile(self.path).get_function(self.entry)
-        return lambda x, y: kernel(_grid(x), (_THREADS,), (x, y, np.int64(x.size)))
-
     def ways(self, chosen: Sequence[str] = ()) -> Ways:
-        """The ways that can run here, of those `chosen`, or all. No other is compiled, but for the host way where it
-        has to say what is right. Raises BuildError in the words of the first compiler that refuses.
+        """The ways that can run here, of those `chosen`, or all; no other is compiled.
+
+        Raises BuildError in the words of the first compiler that refuses. With a reference the host way is no more than
+        `missing` then: the others can still be checked.
         """
-        missing = {way: reason for way in ("nvrtc", "nvcc", "pycuda", "host") if (reason := toolchain.missing(way))}
+        missing = {way: reason for way in WAYS if (reason := toolchain.missing(way))}
         missing["pybind11"] = "a kernel of your own has no binding (lesson 05 writes one)"
-        if not self.named:
-            self._by_host  # noqa: B018  # it is asked first: without it nothing can be checked
         functions: dict[str, Callable[..., None]] = {}
-        for way in ("nvrtc", "nvcc", "pycuda", "host"):
-            if way in missing or way not in (chosen or (way,)):
-                continue
+        for way in [each for each in chosen or WAYS if each not in missing]:
             try:
                 functions[way] = self.function(way)
             except BuildError as error:
-                if way != "host":
+                if way != "host" or not self._named:
                     raise
                 missing["host"] = str(error)
         return Ways(self.entry, self.make_inputs, self.reference, functions, missing, self.rtol)

@@ -17,6 +17,7 @@ _IMAGE = re.compile(r"^```\{image\} +\.\./book/(\S+)\n(.*?)^```\n?", re.DOTALL |
 _BOX = re.compile(r"^(:{3,}|`{3,})\{admonition\} ([^\n]*)\n(?::class: [^\n]*\n)?(.*?)^\1$", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\[([^\]]+)\]\(\.\./[^)]+\)")
 _CITATION = re.compile(r"\{cite\}`([^`]+)`")
+_SOURCE = re.compile(r"^@\w+\{([^,\s]+),(?:\n(?!@).*)*?\n\s*url\s*=\s*\{(.+?)\}", re.MULTILINE)
 
 
 class ExportError(RuntimeError):
@@ -74,10 +75,4 @@ def _plain(found: Lesson, sources: dict[str, str], solutions: bool) -> tuple[Any
 def _sources() -> dict[str, str]:
     """The book's sources by key, each as a Markdown link."""
     text = (kernels.root() / "book" / "references.bib").read_text(encoding="utf-8")
-    links = {}
-    for entry in re.split(r"^@", text, flags=re.MULTILINE)[1:]:
-        key = re.match(r"\w+\{([^,\s]+),", entry)
-        url = re.search(r"^\s*url\s*=\s*\{(.+?)\}", entry, re.MULTILINE)
-        if key and url:
-            links[key[1]] = f"[[{key[1]}]({url[1]})]"
-    return links
+    return {key: f"[[{key}]({url})]" for key, url in _SOURCE.findall(text)}

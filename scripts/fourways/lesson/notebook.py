@@ -57,10 +57,9 @@ class Lesson:
     def title(self) -> str:
         """The text of the first heading, without the lesson's number."""
         for cell in self.notebook.cells:
-            if cell.cell_type == "markdown" and (
-                match := re.search(r"^# (?:\d\d · )?(.+)$", cell.source, re.MULTILINE)
-            ):
-                return match[1]
+            heading = re.search(r"^# (?:\d\d · )?(.+)$", cell.source, re.MULTILINE)
+            if heading and cell.cell_type == "markdown":
+                return heading[1]
         raise LessonError(f"{self.path.name}: no `# Title`")
 
     def cells(self, tag: str) -> list[str]:
@@ -96,15 +95,12 @@ def kernel_file(name: str) -> Path:
 
     Raises LessonError where it is none of them, or no text.
     """
-    path = Path(name)
-    if kernels.is_file(name):
-        if not path.is_file():
-            raise LessonError(f"no file {name}: give the path of a .cu or .cuh, or a lesson's number")
-        try:
-            path.read_text(encoding="utf-8")
-        except UnicodeDecodeError as error:
-            raise LessonError(
-                f"{name} is no UTF-8 text ({error.reason} at byte {error.start}): save it as such"
-            ) from None
-        return path
-    return kernels.path(name if name in kernels.names() else str(find(name).meta["kernel"]))
+    if not kernels.is_file(name):
+        return kernels.path(name if name in kernels.names() else str(find(name).meta["kernel"]))
+    if not Path(name).is_file():
+        raise LessonError(f"no file {name}: give the path of a .cu or .cuh, or a lesson's number")
+    try:
+        Path(name).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise LessonError(f"{name} is no UTF-8 text ({error.reason} at byte {error.start}): save it as such") from None
+    return Path(name)

@@ -20,22 +20,21 @@ def kernel_options() -> list[str]:
     return [f"--IPKernelApp.extra_extensions={__name__}"] if os.environ.get(ASKED) else []
 
 
-def names(found: Lesson) -> dict[str, str]:
-    """The range of each code cell, by the cell's source: `cell 3 way-nvcc`, with numbers as in `fourways run`."""
-    code_cells = [cell for cell in found.notebook.cells if cell.cell_type == "code"]
-    return {cell.source: " ".join([f"cell {number}", *tags(cell)]) for number, cell in enumerate(code_cells, 1)}
-
-
 def load_ipython_extension(shell: Any) -> None:
     """What IPython calls for an extension: name the cells of the lesson in FOURWAYS_LESSON."""
     name_cells(shell, find(os.environ[LESSON]))
 
 
 def name_cells(shell: Any, found: Lesson) -> None:
-    """Put every cell that `shell` runs from now on into a range. CuPy is imported here, so before any range."""
+    """Put every cell that `shell` runs from now on into a range: `cell 3 way-nvcc`, numbered as in `fourways run`.
+
+    CuPy is imported here, so before any range.
+    """
     from cupyx.profiler import profile, time_range
 
-    ranges, asked, stack = names(found), os.environ.get(ASKED), ExitStack()
+    code_cells = [cell for cell in found.notebook.cells if cell.cell_type == "code"]
+    ranges = {cell.source: " ".join([f"cell {number}", *tags(cell)]) for number, cell in enumerate(code_cells, 1)}
+    asked, stack = os.environ.get(ASKED), ExitStack()
 
     def begin(info: Any) -> None:
         name = ranges.get(info.raw_cell, "cell")

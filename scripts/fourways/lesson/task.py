@@ -18,7 +18,7 @@ def task(
     """
     told = {"way": way, "size": size, "binding": binding and str(binding.absolute())}
     if kernels.is_file(target):
-        case = Case(Path(target), entry)
+        case = Case(target, entry)
         setup = f"from fourways import lesson\ncase = lesson.Case({str(case.path)!r}, {case.entry!r})\n"
         setup += "make_inputs, reference = case.make_inputs, case.reference"
         cell = f"{case.entry}_{way} = case.function({way!r})"

@@ -1,7 +1,7 @@
 """The ways of a lesson: the functions that its cells define."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -40,13 +40,11 @@ class Ways:
         """The functions that can run on this machine, keyed by way."""
         return {way: function for way, function in self.functions.items() if way not in self.missing}
 
-    def only(self, chosen: Iterable[str]) -> "Ways":
+    def only(self, chosen: Collection[str]) -> "Ways":
         """These ways without those not chosen."""
-        kept = set(chosen)
-        functions = {way: function for way, function in self.functions.items() if way in kept}
-        return replace(
-            self, functions=functions, missing={way: why for way, why in self.missing.items() if way in kept}
-        )
+        functions = {way: function for way, function in self.functions.items() if way in chosen}
+        missing = {way: why for way, why in self.missing.items() if way in chosen}
+        return replace(self, functions=functions, missing=missing)
 
 
 def collect(namespace: Mapping[str, Any], rtol: float = 0.0) -> Ways:
@@ -57,25 +55,25 @@ def collect(namespace: Mapping[str, Any], rtol: float = 0.0) -> Ways:
     """
     found = {match.groups(): namespace[name] for name in namespace if (match := _WAY_FUNCTION.fullmatch(name))}
     missing = {way: reason for way in WAYS if (reason := toolchain.missing(way))}
-    names = {kernel for kernel, _ in found}
+    names = sorted({kernel for kernel, _ in found})
     if not names and missing:
         raise LessonError("no way is defined; " + "; ".join(f"{way}: {reason}" for way, reason in missing.items()))
     if len(names) != 1:
-        raise LessonError(f"expected functions <kernel>_<way> of one kernel, found {sorted(names) or 'none'}")
+        raise LessonError(f"expected functions <kernel>_<way> of one kernel, found {names or 'none'}")
     for needed in ("make_inputs", "reference"):
         if needed not in namespace:
             raise LessonError(f"no {needed}() defined: the cell tagged `setup` defines it")
-    functions = {way: function for way in WAYS for (_, other), function in found.items() if way == other}
-    return Ways(names.pop(), namespace["make_inputs"], namespace["reference"], functions, missing, rtol)
+    functions = {way: found[names[0], way] for way in WAYS if (names[0], way) in found}
+    return Ways(names[0], namespace["make_inputs"], namespace["reference"], functions, missing, rtol)
 
 
-def load(lesson: Lesson, ways: Iterable[str] = ()) -> Ways:
+def load(lesson: Lesson, ways: Collection[str] = ()) -> Ways:
     """Execute a lesson's `setup` cells and its `way-*` cells, of `ways` or all that can run here; return its functions.
 
     Raises LessonError, naming the cell, where one of them raises.
     """
     namespace: dict[str, Any] = {"__name__": f"lesson_{lesson.slug}"}
-    chosen = list(ways) or [way for way in WAYS if not toolchain.missing(way)]
+    chosen = ways or [way for way in WAYS if not toolchain.missing(way)]
     for tag in ["setup", *(f"way-{way}" for way in chosen)]:
         for number, source in enumerate(lesson.cells(tag), 1):
             cell = f"{lesson.path.name}, cell {number} tagged {tag}"

@@ -5,7 +5,7 @@ optimization (LTO) keeps the compiler's own form, LTO-IR, until the link, and ca
 need no GPU and no driver; on a GPU the program is also checked and timed.
 """
 
-from fourways.linking.builds import BUILDS, LinkingError, check_versions, look_inside
+from fourways.linking.builds import BUILDS, LinkingError, check_versions
 from fourways.linking.compare import (
     default_units,
     figure,

@@ -23,6 +23,9 @@ _DEFINED = re.compile(
     r"^\.visible \.(?:func|entry|global|const)\b.*?([\w$]+)(?:\(\s*$|\(\)|\[\d+\](?!\))|;| =)", re.MULTILINE
 )
 
+# the compiler's own function: `$__internal_0_$__cuda_sm20_rcp_...` in a kernel, `__cuda_sm20_rcp_...` beside it
+_HELPER = re.compile(r"(^|\$)__(internal|cuda)_")
+
 
 class Linked(NamedTuple):
     """A program's cubin; the host's seconds to compile all units, and to link them (None where nothing is linked)."""
@@ -33,16 +36,11 @@ class Linked(NamedTuple):
 
 
 Builder = Callable[[Sequence[Path], str, Path], Linked]
-"""Builds units for an architecture, given a folder to work in; raises LinkingError or BuildError."""
+"""Builds units for an architecture, given a folder to work in; raises BuildError, of which LinkingError is one."""
 
 
-class LinkingError(RuntimeError):
-    """The program could not be built: the tool's own words, and what to do about it as the last line."""
-
-    def __init__(self, what: str, words: str = "", advice: str = "") -> None:
-        words = words.replace("\0", "").strip()
-        said = f"{what}:\n{words}" if words else what
-        super().__init__(f"{said}\nAdvice: {advice}" if advice else building.with_advice(said) if words else said)
+class LinkingError(building.BuildError):
+    """The program could not be linked, checked or timed: the tool's own words, and what to do as the last line."""
 
 
 def unit_file(unit: Path | str, number: int, folder: Path) -> Path:
@@ -60,9 +58,9 @@ def check_versions(output: str, compiler: tuple[str, str], linker: tuple[str, st
     """Raise LinkingError unless the linker takes what the compiler makes: "ptx", "ltoir", or "cubin" (machine code).
 
     Compiler and linker are a name and a CUDA version: ("NVRTC", "13.0"). The linker must not be older; LTO-IR moreover
-    wants the same major version. Source: NVIDIA, "nvJitLink", section
-    "Compatibility" (docs.nvidia.com/cuda/nvjitlink), by which PTX and machine code link across major versions. That
-    text is about nvJitLink; of nvcc's LTO the same is said in docs.nvidia.com/cuda/mathdx/25.12.1/includes.
+    wants the same major version. Source: NVIDIA, "nvJitLink", section "Compatibility" (docs.nvidia.com/cuda/nvjitlink),
+    by which PTX and machine code link across major versions. That text is about nvJitLink; of nvcc's LTO the same is
+    said in docs.nvidia.com/cuda/mathdx/25.12.1/includes.
     """
     made, taken = (toolchain.version(version) for _, version in (compiler, linker))
     if made > taken or (output == "ltoir" and made.major != taken.major):
@@ -91,8 +89,9 @@ using fourways_asked = decltype(fourways_asks(&{entry}));
 def look_inside(cubin: bytes, entry: str) -> dict[str, Any]:
     """What a linked cubin shows: `registers` of the entry, `calls` in it, `inlined` (no call), other `functions`.
 
-    Calls of the compiler's own helpers (a division's slow path, `$__internal_...`) do not count.
-    Raises LinkingError if there is no kernel `entry` in it.
+    The compiler's own helpers (a division's slow path) do not count; but where nvdisasm is missing, cuobjdump does not
+    name what is called, and then calls of them do. Raises LinkingError if there is no kernel `entry` in it,
+    FileNotFoundError without cuobjdump.
     """
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(cubin)
@@ -103,8 +102,8 @@ def look_inside(cubin: bytes, entry: str) -> dict[str, Any]:
         advice = ("take one of these, and " if resources else "") + 'define it as extern "C" __global__'
         raise LinkingError(f"no kernel {entry!r} in the program; there are: {found}", advice=advice)
     lines = [line for line in sass.parse(sass.disassemble(cubin)) if line.entry == entry and line.base == "CALL"]
-    calls = sum("$__internal_" not in line.operands for line in lines)
-    others = sorted(set(resources) - {entry})
+    calls = sum(not _HELPER.search(line.target) for line in lines)
+    others = sorted(name for name in resources if name != entry and not _HELPER.search(name))
     return {"registers": resources[entry].registers, "calls": calls, "inlined": calls == 0, "functions": others}
 
 
@@ -119,39 +118,27 @@ def _one_source(paths: Sequence[Path], arch: str, folder: Path) -> Linked:
 
 
 def _nvjitlink(output: str, paths: Sequence[Path], arch: str, folder: Path) -> Linked:
-    from cuda.bindings import nvjitlink
-    from cuda.core import LinkerOptions, ObjectCode
-
-    linker = _linker(output)
-    built = [building.build(path, "nvrtc", arch, output, ("-rdc=true",)) for path in paths]
-    if output == "ptx":
-        _check_defined_once(built)
-    take = {"ptx": ObjectCode.from_ptx, "ltoir": ObjectCode.from_ltoir}[output]
-    objects = [take(each.code, name=each.path.name) for each in built]
-    options = LinkerOptions(arch=arch, link_time_optimization=output == "ltoir" or None, no_cache=True)
-    start = time.perf_counter()
-    try:
-        cubin = linker(*objects, options=options).link("cubin").code
-    except nvjitlink.nvJitLinkError as error:
-        raise LinkingError(f"nvJitLink refused the {output} for {arch}", str(error)) from None
-    return Linked(bytes(cubin), sum(each.seconds for each in built), time.perf_counter() - start)
-
-
-def _linker(output: str):  # type: ignore[no-untyped-def]  # cuda.core's class
-    """`cuda.core.Linker`, once it is certain that it will ask nvJitLink, and one that takes what NVRTC makes."""
     from cuda import core
     from cuda.bindings import nvjitlink, nvrtc
 
+    built = [building.build(path, "nvrtc", arch, output, ["-rdc=true"]) for path in paths]
     if core.Linker.which_backend() != "nvJitLink":
         why = "which cannot link LTO-IR" if output == "ltoir" else "which would be another build"
         what = f"nvJitLink is missing or too old; cuda.core would ask the NVIDIA driver instead, {why}"
         raise LinkingError(what, advice=toolchain.SETUP)
+    made, taken = ("{}.{}".format(*version) for version in (nvrtc.nvrtcVersion()[1:], nvjitlink.version()))
+    check_versions(output, ("NVRTC", made), ("nvJitLink", taken))
+    if output == "ptx":
+        _check_defined_once(built)
+    take = {"ptx": core.ObjectCode.from_ptx, "ltoir": core.ObjectCode.from_ltoir}[output]
+    objects = [take(each.code, name=each.path.name) for each in built]
+    options = core.LinkerOptions(arch=arch, link_time_optimization=output == "ltoir" or None, no_cache=True)
+    start = time.perf_counter()
     try:
-        compiler = "{}.{}".format(*nvrtc.nvrtcVersion()[1:])
-    except RuntimeError as error:
-        raise LinkingError("NVRTC cannot be loaded", str(error), toolchain.SETUP) from None
-    check_versions(output, ("NVRTC", compiler), ("nvJitLink", "{}.{}".format(*nvjitlink.version())))
-    return core.Linker
+        cubin = core.Linker(*objects, options=options).link("cubin").code
+    except nvjitlink.nvJitLinkError as error:
+        raise LinkingError(f"nvJitLink refused the {output} for {arch}", str(error)) from None
+    return Linked(bytes(cubin), sum(each.seconds for each in built), time.perf_counter() - start)
 
 
 def _check_defined_once(built: Sequence[building.Build]) -> None:
@@ -167,14 +154,15 @@ def _check_defined_once(built: Sequence[building.Build]) -> None:
 
 def _offline(flag: str, paths: Sequence[Path], arch: str, folder: Path) -> Linked:
     output = "ltoir" if flag == "-dlto" else "cubin"
-    tools = {name: toolchain.program(name) for name in ("nvcc", "nvlink")}
-    if lacking := " and ".join(name for name, tool in tools.items() if tool is None):
-        raise LinkingError(f"no {lacking} found: {toolchain.SETUP}")
-    check_versions(output, *((name, toolchain.program_version(tool) or "") for name, tool in tools.items() if tool))
+    nvcc, nvlink = toolchain.program("nvcc"), toolchain.program("nvlink")
+    if nvcc is None or nvlink is None:
+        raise LinkingError(f"no {'nvlink' if nvcc else 'nvcc'} found: {toolchain.SETUP}")
+    versions = [(tool.name, toolchain.program_version(tool) or "") for tool in (nvcc, nvlink)]
+    check_versions(output, *versions)
     with tempfile.TemporaryDirectory(dir=folder) as place:
         objects = [f"{number}_{path.stem}.o" for number, path in enumerate(paths, 1)]
         compile_seconds = sum(
-            _command(place, tools["nvcc"], flag, f"-arch={arch}", "-dc", "-x", "cu", path, "-o", name)
+            _command(place, nvcc, flag, f"-arch={arch}", "-dc", "-x", "cu", path, "-o", name)
             for path, name in zip(paths, objects, strict=True)
         )
         # nvlink wants libnvvm.so in a folder lib64; CUDA's wheels keep it as lib/libnvvm.so.4
@@ -184,16 +172,16 @@ def _offline(flag: str, paths: Sequence[Path], arch: str, folder: Path) -> Linke
         runtime = toolchain.in_roots("lib*/libcudadevrt.a", f"{toolchain.TARGET}/lib/libcudadevrt.a")[:1]
         words = [f"--arch={arch}", *objects, *(f"-L{path.parent}" for path in runtime), "-lcudadevrt"]
         words += ["-dlto", f"-nvvmpath={place}"] if output == "ltoir" else []
-        link_seconds = _command(place, tools["nvlink"], *words, "-o", "linked.cubin")
+        link_seconds = _command(place, nvlink, *words, "-o", "linked.cubin")
         return Linked(Path(place, "linked.cubin").read_bytes(), compile_seconds, link_seconds)
 
 
-def _command(folder: str, tool: Path | None, *words: object) -> float:
-    command, environment = [str(tool), *map(str, words)], os.environ | toolchain.variables()
+def _command(folder: str, tool: Path, *words: Path | str) -> float:
+    environment = os.environ | toolchain.variables()
     start = time.perf_counter()
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", cwd=folder, env=environment)
+    done = subprocess.run([tool, *words], capture_output=True, text=True, errors="replace", cwd=folder, env=environment)
     if done.returncode:
-        raise LinkingError(f"{Path(command[0]).name} refused", done.stdout + done.stderr)
+        raise LinkingError(f"{tool.name} refused", done.stdout + done.stderr)
     return time.perf_counter() - start
 
 

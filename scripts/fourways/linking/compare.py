@@ -3,6 +3,7 @@
 import functools
 import re
 import tempfile
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,17 +13,8 @@ import numpy as np
 from fourways import building, checking, figures, kernels, lesson, sass, tables, timing, toolchain
 from fourways.linking.builds import BUILDS, SIGNATURE, LinkingError, look_inside, takes_signature, unit_file
 
-ENTRY = "apply_transform"
-"""The kernel of the default program in cpp/link."""
-
-RTOL = 1e-5
-"""Relative tolerance of a check: float32 rounds once a call, and a build may contract a product and a sum or not."""
-
 _CALLS, _SLOPE, _SHIFT = 64, float(np.float32(0.99)), 0.5  # of cpp/link
 _PASSED = ("right", "the others' reference")
-
-Program = list[tuple[tables.Row, bytes]]
-"""The builds that succeeded: their rows and cubins."""
 
 
 def default_units() -> list[Path]:
@@ -47,7 +39,7 @@ def find_gpu(device: int | None) -> toolchain.Gpu | None:
 
 def link_all(
     units: Sequence[Path | str] = (),
-    entry: str = ENTRY,
+    entry: str = "apply_transform",
     archs: Sequence[str] = (),
     elements: int = lesson.GPU_SIZE,
     device: int | None = None,
@@ -69,7 +61,8 @@ def link_all(
     words of the LTO-IR link, which are the plainest.
     """
     gpu = find_gpu(device)
-    answer, against = _right_answer(expected, bool(units))
+    answer = lesson.named_reference(expected) if expected else None if units else reference
+    against = expected or ("" if units else "NumPy")
     rows: list[tables.Row] = []
     with tempfile.TemporaryDirectory() as folder:
         paths = [unit_file(unit, number, Path(folder)) for number, unit in enumerate(units or default_units(), 1)]
@@ -142,31 +135,22 @@ def figure(rows: Sequence[tables.Row], title: str) -> Any:
     That is registers, bytes and link seconds for one architecture, registers for several.
     """
     built = [row for row in rows if not row["error"]]
-    archs = list(dict.fromkeys(row["arch"] for row in built))
-    panels: dict[str, dict[str, float]] = {}
+    one_arch = len({row["arch"] for row in built}) == 1
+    panels: dict[str, dict[str, float]] = defaultdict(dict)
+    colours = {}
     for row in built:
-        seconds = row.get("seconds")
-        measures = {"kernel, device clock": seconds["median"]} if seconds else {"registers a thread": row["registers"]}
-        if len(archs) == 1 and not seconds:
+        bar = f"{row['build']}: {_call_cell(row)}"
+        colours[bar] = figures.STAGE_COLOURS[3 if row["inlined"] else 4]
+        measures = {"registers a thread": row["registers"]}
+        if row.get("seconds"):
+            measures = {"kernel, device clock": row["seconds"]["median"]}
+        elif one_arch:
             measures |= {"bytes of the cubin": row["bytes"], "link, host clock": row["link_seconds"]}
         for name, value in measures.items():
-            bars = panels.setdefault(f"{row['arch']}: {name}", {})
-            bars |= {f"{row['build']}: {_call_cell(row)}": value} if value is not None else {}
-    colours = {
-        bar: figures.STAGE_COLOURS[3 if bar.endswith("inlined") else 4] for bars in panels.values() for bar in bars
-    }
-    return figures.bars(
-        {name: bars for name, bars in panels.items() if bars},
-        lambda value: f"{value:,}" if isinstance(value, int) else tables.seconds(value),
-        colours,
-        title,
-    )
-
-
-def _right_answer(expected: str | None, own: bool) -> tuple[Callable[[np.ndarray], np.ndarray] | None, str]:
-    if expected:
-        return lesson.named_reference(expected), expected
-    return (None, "") if own else (reference, "NumPy")
+            if value is not None:
+                panels[f"{row['arch']}: {name}"][bar] = value
+    show = lambda value: f"{value:,}" if isinstance(value, int) else tables.seconds(value)  # noqa: E731
+    return figures.bars(panels, show, colours, title)
 
 
 def _build_all(paths: Sequence[Path], entry: str, arch: str, folder: Path) -> list[tuple[tables.Row, bytes]]:
@@ -178,8 +162,6 @@ def _build_all(paths: Sequence[Path], entry: str, arch: str, folder: Path) -> li
             cubin, row["compile_seconds"], row["link_seconds"] = build(paths, arch, folder)
             row |= {"bytes": len(cubin)} | look_inside(cubin, entry)
         except (building.BuildError, sass.SassError, FileNotFoundError) as error:
-            row["error"] = str(LinkingError("the compiler refused", str(error)))
-        except LinkingError as error:
             row["error"], cubin = str(error), b""
         built.append((row, cubin))
     if not any(cubin for _, cubin in built):
@@ -199,9 +181,13 @@ def _not_run(gpu: toolchain.Gpu | None, paths: Sequence[Path], entry: str, arch:
 
 
 def _run(
-    program: Program, entry: str, elements: int, device: int, answer: Callable[[np.ndarray], np.ndarray] | None
+    program: Sequence[tuple[tables.Row, bytes]],
+    entry: str,
+    elements: int,
+    device: int,
+    answer: Callable[[np.ndarray], np.ndarray] | None,
 ) -> None:
-    """Check and time each build on the GPU; adds `elements`, `check`, `clock` and `seconds` to its row."""
+    """Check and time each build, a row and a cubin; adds `elements`, `check`, `clock` and `seconds` to the row."""
     import cupy
 
     try:
@@ -216,7 +202,7 @@ def _run(
                 if expected is None:
                     launch(*arrays)
                     expected, passed = checking.fetch(arrays[1]), _PASSED[1]
-                problem = checking.verdict(launch, "gpu", (x,), expected, RTOL)
+                problem = checking.verdict(launch, "gpu", (x,), expected, lesson.Case.rtol)
                 seconds = None if problem else tables.summary(timing.device_seconds(functools.partial(launch, *arrays)))
                 row |= {"elements": elements, "check": problem or passed, "clock": "device", "seconds": seconds}
     except MemoryError as error:

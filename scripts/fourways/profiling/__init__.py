@@ -10,12 +10,11 @@ from fourways.profiling.nsight import (
     NoCountersError,
     ProfilingError,
     by_events,
-    command,
     nsys_command,
     profile,
     refused,
     require_ncu,
     run_nsys,
 )
-from fourways.profiling.report import COUNTERS, SECTIONS, Report, ReportError, options, read
-from fourways.profiling.report_tables import METRICS, STALLS, figure, lines_table, roof, table
+from fourways.profiling.report import Report, ReportError, options, read
+from fourways.profiling.report_tables import figure, lines_table, table

@@ -18,8 +18,7 @@ from fourways.profiling.report import Report, ReportError
 from fourways.tables import Row
 
 CLOCKS = ("base", "none")
-"""`base`: Nsight Compute holds the GPU at its base clock, for comparable figures. `none`: the clock runs as it does."""
-
+"""`base`: Nsight Compute holds the GPU at its base clock, for comparable times. `none`: the clock runs as it does."""
 
 PROBLEM = "problem.txt"
 """In the folder of the kept sources: why the profiled process failed."""
@@ -47,27 +46,35 @@ def profile(
     `target` is a lesson's number or name, or a kernel file as `lesson.Case` takes it, with its kernel `entry`; of a
     lesson that launches several kernels, `entry` picks one. `clocks` is one of CLOCKS. `full` collects all that Nsight
     Compute can, for its own window, in many more passes. `keep` is the .ncu-rep file to write, whole or not at all.
-    Raises NoCountersError where counters cannot be read, ProfilingError where the way or Nsight Compute fails,
-    LessonError for another target, ReportError where reports cannot be read.
+    Raises LessonError where there is no such target, way or kernel, NoCountersError where counters cannot be read,
+    ProfilingError where the way or Nsight Compute fails, ReportError where the report cannot be read.
     """
-    lesson.kernel_file(target)
+    lesson.task(target, way, size, entry)  # what is wrong with these is said before a long run
     ncu = require_ncu(way)
     with TemporaryDirectory(prefix="fourways-") as folder:
         scratch = Path(folder)
-        words = [*ncu_options(ncu, scratch, entry, clocks, full), *command(target, way, size, entry)]
+        report, problem = scratch / "report.ncu-rep", scratch / PROBLEM
+        words = [str(ncu), "--export", str(report), "--profile-from-start", "off", "--clock-control", clocks]
+        words += ["--target-processes", "application-only"]  # not the compilers that it starts
+        words += ["--set", "full"] if full else reports.options()
+        words += ["--import-source", "1", "--source-folders", f"{scratch},{kernels.root() / 'cpp'}"]
+        words += ["--kernel-name", entry] if entry else []
+        words += [*command(target, way, size, entry), f"--sources={scratch}"]
         if way == "pybind11":  # built here: a compiler that runs under ncu takes minutes
             words.append(f"--binding={binding_with_lines(target)}")
         done = subprocess.run(
-            [*words, f"--sources={scratch}"],
+            words,
             env=toolchain.child_environment() | toolchain.cold_caches(scratch) | {"CUPY_CACHE_SAVE_CUDA_SOURCE": "1"},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
         )
-        report = scratch / "report.ncu-rep"
-        if not report.is_file() or (scratch / PROBLEM).is_file():
-            raise refused(done.stdout, target, scratch / PROBLEM)
+        if problem.is_file():
+            advice = f"Nothing was profiled, because the way itself failed; `fourways check {target}` shows more."
+            raise ProfilingError(f"{problem.read_text(encoding='utf-8')}\n{advice}")
+        if not report.is_file():
+            raise refused(done.stdout)
         found = reports.read(report)
         if keep:
             files.write_bytes(keep, report.read_bytes())
@@ -102,29 +109,14 @@ def require_ncu(way: str = "nvrtc") -> Path:
     )
 
 
-def ncu_options(ncu: Path, folder: Path, entry: str | None, clocks: str, full: bool) -> list[str]:
-    """Nsight Compute's own part of the command line, up to the program that it runs."""
-    return [
-        *(str(ncu), "--force-overwrite", "--export", str(folder / "report")),
-        *("--profile-from-start", "off", "--clock-control", clocks),
-        *("--target-processes", "application-only"),  # not the compilers that it starts
-        *(["--set", "full"] if full else reports.options()),
-        *("--import-source", "1", "--source-folders", f"{folder},{kernels.root() / 'cpp'}"),
-        *(["--kernel-name", entry] if entry else []),
-    ]
-
-
-def command(target: str, way: str, size: int = GPU_SIZE, entry: str | None = None) -> list[str]:
+def command(target: str, way: str, size: int, entry: str | None) -> list[str]:
     """The command line of the process that a profiler looks at: stages as NVTX ranges, one call at the end."""
     words = [sys.executable, "-m", "fourways.profiling.nsight_process", target, way, f"--size={size}"]
     return words + ([f"--entry={entry}"] if entry else [])
 
 
-def refused(output: str, target: str = "", problem: Path | None = None) -> ProfilingError:
-    """Why there is no report: the way's own failure (as `problem` holds it), missing rights, or what ncu printed."""
-    if problem and problem.is_file():
-        advice = "Nothing was profiled, because the way itself failed; "
-        return ProfilingError(f"{problem.read_text(encoding='utf-8')}\n{advice}`fourways check {target}` shows more.")
+def refused(output: str) -> ProfilingError:
+    """Why Nsight Compute made no report, by what it printed: missing rights, or its own words."""
     if "ERR_NVGPUCTRPERM" in output:
         return NoCountersError(
             "no right to read the GPU's counters (ERR_NVGPUCTRPERM): run as root, start a container with "

@@ -4,6 +4,8 @@ Reading needs the package `ncu-report` and no GPU. The counters' names are Nsigh
 its *Profiling Guide* (docs.nvidia.com/nsight-compute/ProfilingGuide).
 """
 
+import functools
+import math
 import re
 from collections import Counter
 from pathlib import Path
@@ -28,12 +30,16 @@ _SAMPLES = "smsp__pcsamp_sample_count"
 
 COUNTERS = (
     "gpu__time_duration.sum",
-    *("dram__bytes_read.sum", "dram__bytes_write.sum"),
-    *("dram__bytes.sum.peak_sustained", "dram__cycles_elapsed.avg.per_second"),
-    *("lts__t_sector_hit_rate.pct", "lts__t_sector_op_read_hit_rate.pct"),
-    *(name for pair in _SECTORS.values() for name in pair),
+    "dram__bytes_read.sum",
+    "dram__bytes_write.sum",
+    "dram__bytes.sum.peak_sustained",
+    "dram__cycles_elapsed.avg.per_second",
+    "lts__t_sector_hit_rate.pct",
+    "lts__t_sector_op_read_hit_rate.pct",
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
-    *("smsp__inst_executed.sum", "sm__cycles_elapsed.avg.per_second"),
+    "smsp__inst_executed.sum",
+    "sm__cycles_elapsed.avg.per_second",
+    *(name for pair in _SECTORS.values() for name in pair),
     *(_FLOP.format(letter, op) for letter, _ in _PRECISIONS.values() for op in ("add", "mul", "fma")),
     *(_FMA_PEAK.format(letter) for letter, _ in _PRECISIONS.values()),
 )
@@ -91,12 +97,8 @@ def ratio(above: float | None, below: float | None) -> float | None:
 
 def product(*factors: float | None) -> float | None:
     """The product, or None where a factor is unknown."""
-    result = 1.0
-    for factor in factors:
-        if factor is None:
-            return None
-        result *= factor
-    return result
+    known = [factor for factor in factors if factor is not None]
+    return math.prod(known) if len(known) == len(factors) else None
 
 
 def _number(action: Any, name: str) -> float | None:
@@ -105,13 +107,11 @@ def _number(action: Any, name: str) -> float | None:
 
 def _metrics(action: Any) -> list[Row]:
     """The ten metrics of one launch; a value that the report does not hold is None."""
-
-    def get(name: str) -> float | None:
-        return _number(action, name)
-
+    get = functools.partial(_number, action)
     duration = product(get("gpu__time_duration.sum"), 1e-9)
     read_bytes, written = get("dram__bytes_read.sum"), get("dram__bytes_write.sum")
     moved = None if read_bytes is None or written is None else read_bytes + written
+    samples = {reason: int(get(_STALL + reason) or 0) for reason in _stall_reasons(action)}
     peak = product(get("dram__bytes.sum.peak_sustained"), get("dram__cycles_elapsed.avg.per_second"))
     return [
         {"metric": "duration", "clock": "device", "seconds": duration},
@@ -129,7 +129,7 @@ def _metrics(action: Any) -> list[Row]:
         {"metric": "registers", "count": get("launch__registers_per_thread")},
         {"metric": "sectors"} | {kind: ratio(*map(get, pair)) for kind, pair in _SECTORS.items()},
         {"metric": "bank conflicts", "count": get("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum")},
-        {"metric": "stalls", "shares": _shares(_stalls(action))},
+        {"metric": "stalls", "shares": _shares(Counter(samples))},
         {"metric": "instructions", "count": get("smsp__inst_executed.sum"), "shares": _shares(_kinds(action))},
         {"metric": "roofline", "peak_bytes_per_second": peak} | _roofline(action, duration, moved),
     ]
@@ -140,13 +140,9 @@ def _shares(counts: Counter[str]) -> dict[str, float] | None:
 
 
 def _stall_reasons(action: Any) -> list[str]:
+    """What warps may wait for; `selected` is no wait: that warp issued an instruction."""
     names = [name.removeprefix(_STALL) for name in action.metric_names() if name.startswith(_STALL)]
     return [name for name in names if not name.endswith("_not_issued")]
-
-
-def _stalls(action: Any) -> Counter[str]:
-    """In how many samples a warp waited for what; `selected` is no wait: that warp issued an instruction."""
-    return Counter({reason: int(_number(action, _STALL + reason) or 0) for reason in _stall_reasons(action)})
 
 
 def _kinds(action: Any) -> Counter[str]:
@@ -206,19 +202,20 @@ def _lines(action: Any) -> list[Row]:
             places.setdefault((info.file_name(), info.line()), []).append(address)
     rows = []
     for (file, line), addresses in places.items():
-
-        def of_line(counts: dict[int, int], addresses: list[int] = addresses) -> int:
-            return sum(counts.get(address, 0) for address in addresses)
-
-        stall = max(waits, key=lambda reason: of_line(waits[reason]), default=None)
+        waited = {reason: _of_line(counts, addresses) for reason, counts in waits.items()}
+        stall = max(waited, key=lambda reason: waited[reason], default="")
         rows.append(
             {
                 "file": Path(file).name,
                 "line": line,
                 "text": (texts.get(file, [])[line - 1 : line] or [""])[0].strip(),
-                "sample_share": ratio(of_line(samples), sum(samples.values())) or 0.0,
-                "instruction_share": ratio(of_line(executed), sum(executed.values())) or 0.0,
-                "stall": stall if stall and of_line(waits[stall]) else None,
+                "sample_share": ratio(_of_line(samples, addresses), sum(samples.values())) or 0.0,
+                "instruction_share": ratio(_of_line(executed, addresses), sum(executed.values())) or 0.0,
+                "stall": stall if waited.get(stall) else None,
             }
         )
     return sorted(rows, key=lambda row: (-row["sample_share"], row["file"], row["line"]))
+
+
+def _of_line(counts: dict[int, int], addresses: list[int]) -> int:
+    return sum(counts.get(address, 0) for address in addresses)

@@ -4,9 +4,8 @@ The stall reasons are explained in Nsight Compute's *Profiling Guide*, "Warp
 Stall Reasons" (docs.nvidia.com/nsight-compute/ProfilingGuide).
 """
 
-from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 from fourways import figures
 from fourways.profiling.report import ReportError, product, ratio
@@ -35,56 +34,77 @@ STALLS = {
 """What a warp waits for, by stall reason."""
 
 
-class _Metric(NamedTuple):
-    title: str
-    needs: str  # the row's value without which there is nothing to show
-    show: Callable[[Row], str]
-    meaning: str
+METRICS = {
+    "duration": ("duration", "GPU time of one launch; Nsight Compute empties the caches first"),
+    "dram": ("DRAM throughput", "read and written; near the peak, only moving fewer bytes helps"),
+    "l2": ("L2 hit rate", "found in the L2 cache rather than in DRAM; writes nearly always are"),
+    "occupancy": (
+        "achieved occupancy",
+        "warps in flight, of the most that a multiprocessor holds; they hide waiting",
+    ),
+    "registers": ("registers", "many of them limit the warps in flight"),
+    "sectors": (
+        "sectors a request",
+        "32-byte pieces of global memory that a warp's access touches: 4 is ideal for 4-byte elements, 32 the worst",
+    ),
+    "bank conflicts": (
+        "bank conflicts",
+        "extra rounds of shared memory, because threads of a warp met in one bank; 0 is ideal",
+    ),
+    "stalls": ("stall reasons", "what warps waited for, in shares of all samples"),
+    "instructions": ("instructions", "executed, counted once a warp, by kind"),
+    "roofline": ("roofline", "arithmetic for each byte of DRAM, and how near the kernel is to what that allows"),
+}
+"""The ten metrics: title, and what it means."""
+
+
+def _value(row: Row) -> str:
+    """A metric in words; where what it needs is None, the report does not hold it."""
+    match row:
+        case {"metric": "duration", "seconds": float(time)}:
+            return seconds(time)
+        case {"metric": "dram", "bytes_per_second": float(moved), "peak_bytes_per_second": peak}:
+            return _beside(rate(moved), _text("{:.0f} % of peak", product(100.0, ratio(moved, peak))))
+        case {"metric": "l2", "hit_percent": float(hit), "read_hit_percent": reads}:
+            return _beside(_text("{:.0f} %", hit), _text("of reads {:.0f} %", reads))
+        case {"metric": "occupancy", "percent": float(achieved), "possible_percent": possible}:
+            return _beside(_text("{:.0f} %", achieved), _text("{:.0f} % possible", possible))
+        case {"metric": "registers", "count": float(count)}:
+            return f"{count:.0f} a thread"
+        case {"metric": "sectors", "loads": loads, "stores": stores}:
+            return _beside(_text("loads {:.3g}", loads), _text("stores {:.3g}", stores)) or "none"
+        case {"metric": "bank conflicts", "count": float(count)}:
+            return f"{count:,.0f}"
+        case {"metric": "stalls", "shares": dict()}:
+            return _most(_waits(row))
+        case {"metric": "instructions", "count": float(count), "shares": shares}:
+            return _beside(f"{count / 1e6:,.3g} million", _most(shares or {}))
+        case {"metric": "roofline", "flop_per_second": float(done)}:
+            return _roofline(row) if done else "no floating-point arithmetic"
+    return "not in this report"
 
 
 def _percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.0f} %"
+    return _text("{:.0f} %", product(100.0, share))
 
 
-def _beside(first: str, second: str) -> str:
-    return ", ".join(filter(None, (first, second)))
+def _text(form: str, value: float | None) -> str:
+    return "" if value is None else form.format(value)
 
 
-def _most(shares: dict[str, float] | None) -> str:
-    return ", ".join(f"{name} {_percent(share)}" for name, share in list((shares or {}).items())[:3])
+def _beside(*parts: str) -> str:
+    return ", ".join(filter(None, parts))
+
+
+def _most(shares: dict[str, float]) -> str:
+    return ", ".join(f"{name} {_percent(share)}" for name, share in list(shares.items())[:3])
 
 
 def _waits(row: Row) -> dict[str, float]:
     return {reason: share for reason, share in (row["shares"] or {}).items() if reason != "selected"}
 
 
-def _dram(row: Row) -> str:
-    share = _percent(ratio(row["bytes_per_second"], row["peak_bytes_per_second"]))
-    return _beside(rate(row["bytes_per_second"]), share and f"{share} of peak")
-
-
-def _of(row: Row, first: str, second: str, text: str) -> str:
-    """Two percentages of a row, the second of which may be missing."""
-    return _beside(f"{row[first]:.0f} %", "" if row[second] is None else text.format(row[second]))
-
-
-def _sectors(row: Row) -> str:
-    return _beside(*("" if row[kind] is None else f"{kind} {row[kind]:.3g}" for kind in ("loads", "stores"))) or "none"
-
-
-def _instructions(row: Row) -> str:
-    return _beside(f"{row['count'] / 1e6:,.3g} million", _most(row["shares"]))
-
-
-def roof(row: Row) -> float | None:
-    """The most FLOP/s that a roofline row's FLOP/byte allow: the lower of the memory roof and the arithmetic roof."""
-    memory, arithmetic = product(row["flop_per_byte"], row["peak_bytes_per_second"]), row["peak_flop_per_second"]
-    return None if memory is None or arithmetic is None else min(memory, arithmetic)
-
-
 def _roofline(row: Row) -> str:
-    if not row["flop_per_second"]:
-        return "no floating-point arithmetic"
     speed = f"{rate(row['flop_per_second']).replace('B/s', 'FLOP/s')} ({row['precision']})"
     limit = roof(row)
     if limit is None:
@@ -94,79 +114,16 @@ def _roofline(row: Row) -> str:
     return f"{row['flop_per_byte']:.3g} FLOP/byte, {speed}, {share} of the {side} roof"
 
 
-METRICS = {
-    "duration": _Metric(
-        "duration",
-        "seconds",
-        lambda row: seconds(row["seconds"]),
-        "GPU time of one launch; Nsight Compute empties the caches first",
-    ),
-    "dram": _Metric(
-        "DRAM throughput",
-        "bytes_per_second",
-        _dram,
-        "read and written; near the peak, only moving fewer bytes helps",
-    ),
-    "l2": _Metric(
-        "L2 hit rate",
-        "hit_percent",
-        lambda row: _of(row, "hit_percent", "read_hit_percent", "of reads {:.0f} %"),
-        "found in the L2 cache rather than in DRAM; writes nearly always are",
-    ),
-    "occupancy": _Metric(
-        "achieved occupancy",
-        "percent",
-        lambda row: _of(row, "percent", "possible_percent", "{:.0f} % possible"),
-        "warps in flight, of the most that a multiprocessor holds; they hide waiting",
-    ),
-    "registers": _Metric(
-        "registers",
-        "count",
-        lambda row: f"{row['count']:.0f} a thread",
-        "many of them limit the warps in flight",
-    ),
-    "sectors": _Metric(
-        "sectors a request",
-        "metric",
-        _sectors,
-        "32-byte pieces of global memory that a warp's access touches: 4 is ideal for 4-byte elements, 32 the worst",
-    ),
-    "bank conflicts": _Metric(
-        "bank conflicts",
-        "count",
-        lambda row: f"{row['count']:,.0f}",
-        "extra rounds of shared memory, because threads of a warp met in one bank; 0 is ideal",
-    ),
-    "stalls": _Metric(
-        "stall reasons",
-        "shares",
-        lambda row: _most(_waits(row)),
-        "what warps waited for, in shares of all samples",
-    ),
-    "instructions": _Metric(
-        "instructions",
-        "count",
-        _instructions,
-        "executed, counted once a warp, by kind",
-    ),
-    "roofline": _Metric(
-        "roofline",
-        "flop_per_second",
-        _roofline,
-        "arithmetic for each byte of DRAM, and how near the kernel is to what that allows",
-    ),
-}
-"""The ten metrics: title, how a row is shown, and what it means."""
-
-
-def _value(row: Row) -> str:
-    metric = METRICS[row["metric"]]
-    return "not in this report" if row[metric.needs] is None else metric.show(row)
+def roof(row: Row) -> float | None:
+    """The most FLOP/s that a roofline row's FLOP/byte allow: the lower of the memory roof and the arithmetic roof."""
+    memory, arithmetic = product(row["flop_per_byte"], row["peak_bytes_per_second"]), row["peak_flop_per_second"]
+    return None if memory is None or arithmetic is None else min(memory, arithmetic)
 
 
 def _meaning(row: Row) -> str:
+    _, meaning = METRICS[row["metric"]]
     top = next(iter(_waits(row)), "") if row["metric"] == "stalls" else ""
-    return METRICS[row["metric"]].meaning + (f"; {top}: {STALLS[top]}" if top in STALLS else "")
+    return f"{meaning}; {top}: {STALLS[top]}" if top in STALLS else meaning
 
 
 def _launch(rows: Sequence[Row]) -> list[Column]:
@@ -179,7 +136,7 @@ def table(rows: Sequence[Row]) -> Table:
     """The metrics of a report (`Report.metrics`): metric, value, what it means."""
     columns = [
         *_launch(rows),
-        ("metric", lambda row: METRICS[row["metric"]].title),
+        ("metric", lambda row: METRICS[row["metric"]][0]),
         ("value", _value),
         ("what it means", _meaning),
     ]
@@ -189,11 +146,8 @@ def table(rows: Sequence[Row]) -> Table:
 
 def lines_table(rows: Sequence[Row], count: int = 8) -> Table:
     """The hottest `count` source lines of each launch in a report (`Report.lines`)."""
-    seen: Counter[int] = Counter()
-    shown = []
-    for row in rows:
-        seen[row["launch"]] += 1
-        shown += [row] if seen[row["launch"]] <= count else []
+    launches = dict.fromkeys(row["launch"] for row in rows)
+    shown = [row for launch in launches for row in [each for each in rows if each["launch"] == launch][:count]]
     columns: list[Column] = [
         *_launch(rows),
         *([("file", lambda row: row["file"])] if len({row["file"] for row in shown}) > 1 else []),
@@ -203,8 +157,7 @@ def lines_table(rows: Sequence[Row], count: int = 8) -> Table:
         ("waits for", lambda row: row["stall"] or ""),
         ("source", lambda row: row["text"]),
     ]
-    without = "Where the source is empty, the report does not hold it."
-    note = "" if all(row["text"] for row in shown) else without
+    note = "" if all(row["text"] for row in shown) else "Where the source is empty, the report does not hold it."
     return Table("profile_lines", shown, columns, note if rows else "No lines: the kernel was built without -lineinfo.")
 
 

@@ -29,34 +29,16 @@ WAYS = tuple(RECIPES)
 _REGISTER = re.compile(r"\b(U?[RP]|B)(\d+)\b")
 
 
-def _recipe(way: str, arch: str) -> tuple[str, ...]:
-    """What decides the machine code, as words: the compiler, the architecture, every option."""
-    try:
-        name, *own = shlex.split(way) or [""]
-    except ValueError as error:  # a quotation without its end
-        raise ValueError(f"{way}: {error}") from None
-    if name not in RECIPES:
-        raise ValueError(f"no way {name!r} that makes machine code; there are: {', '.join(WAYS)}")
-    compiler, options = RECIPES[name]
-    if name == "pycuda" and not own:
-        own = os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", "").split()
-    return (compiler, f"sm_{arch.removeprefix('sm_')}", *options, *own)
-
-
 class Listing(list[Instruction]):
-    """The instructions of a kernel file as one way builds it, and how: `path`, `way`, `recipe`, `entry`.
+    """The instructions of a kernel file as one way builds it, and how: `path`, `way`, `recipe`, `arch`, `entry`.
 
     The recipe is what decides the machine code, as words: the compiler, the architecture, every option.
     """
 
-    def __init__(self, path: Path, way: str, recipe: tuple[str, ...], entry: str | None) -> None:
-        compiler, arch, *options = self.recipe = recipe
-        self.path, self.way, self.arch, self.entry = path, way, arch, entry
-        try:
-            built = building.build(path, compiler, arch, options=options)
-        except building.BuildError as error:
-            raise building.BuildError(building.with_advice(str(error))) from None
-        lines = parse(disassemble(built.code))
+    def __init__(self, path: Path, way: str, recipe: Sequence[str], entry: str | None) -> None:
+        compiler, arch, *options = recipe
+        self.path, self.way, self.recipe, self.arch, self.entry = path, way, recipe, arch, entry
+        lines = parse(disassemble(building.build(path, compiler, arch, options=options).code))
         super().__init__(line for line in lines if building.is_entry(line.entry, entry))
         if not self:
             there = ", ".join(dict.fromkeys(line.entry for line in lines)) or "none"
@@ -68,7 +50,16 @@ def listing(path: Path | str, way: str, arch: str = "sm_90", entry: str | None =
 
     Raises ValueError for another way, SassError for another entry, BuildError for what the compiler refuses.
     """
-    return Listing(Path(path), way, _recipe(way, arch), entry)
+    try:
+        name, *own = shlex.split(way) or [""]
+    except ValueError as error:  # a quotation without its end
+        raise ValueError(f"{way}: {error}") from None
+    if name not in RECIPES:
+        raise ValueError(f"no way {name!r} that makes machine code; there are: {', '.join(WAYS)}")
+    compiler, options = RECIPES[name]
+    if name == "pycuda" and not own:
+        own = os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", "").split()
+    return Listing(Path(path), way, [compiler, f"sm_{arch.removeprefix('sm_')}", *options, *own], entry)
 
 
 def counts(listings: Sequence[Listing]) -> Table:
@@ -77,26 +68,25 @@ def counts(listings: Sequence[Listing]) -> Table:
     A row's "counts" are by way and architecture, `{"nvrtc sm_90": 2}`: instructions as they stand in the code, not as
     often as a thread executes them. A kind that occurs nowhere has no row.
     """
-    found: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
-    names = [f"{listed.way} {listed.arch}" for listed in listings]
-    for name, listed in zip(names, listings, strict=True):
+    builds = {f"{listed.way} {listed.arch}": listed for listed in listings}
+    found: dict[str, dict[str, Counter[str]]] = {}
+    for name, listed in builds.items():
         for line in listed:
-            found[line.entry][name].update((line.kind, "all"))
-    return table(
-        [
-            {"entry": function, "kind": kind, "counts": {name: by_build[name][kind] for name in names}}
-            for function, by_build in found.items()
-            for kind in ("all", *opcodes.KINDS)
-            if any(by_build[name][kind] for name in names)
-        ]
-    )
+            found.setdefault(line.entry, {each: Counter() for each in builds})[name].update((line.kind, "all"))
+    rows = []
+    for entry, by_build in found.items():
+        for kind in ("all", *opcodes.KINDS):
+            by_name = {name: count[kind] for name, count in by_build.items()}
+            if any(by_name.values()):
+                rows.append({"entry": entry, "kind": kind, "counts": by_name})
+    return table(rows)
 
 
 def table(rows: Sequence[Row]) -> Table:
     """The rows of `counts` as a table."""
     columns: list[Column] = [("entry", lambda row: row["entry"])] if len({row["entry"] for row in rows}) > 1 else []
     columns += [("kind", lambda row: row["kind"])]
-    for name in rows[0]["counts"] if rows else ():
+    for name in rows[0]["counts"]:
         columns.append((name, lambda row, name=name: str(row["counts"][name])))  # type: ignore[misc]
     return Table("sass", rows, columns)
 
@@ -145,15 +135,19 @@ def diff(a: Sequence[Instruction], b: Sequence[Instruction], rename: bool = Fals
 def _lines(listed: Sequence[Instruction], rename: bool) -> list[str]:
     lines = []
     for entry, instructions in itertools.groupby(listed, lambda line: line.entry):
-        names: dict[str, dict[str, int]] = defaultdict(dict)
-
-        def by_appearance(match: re.Match[str], names: dict[str, dict[str, int]] = names) -> str:
-            seen = names[match[1]]
-            return f"{match[1]}{seen.setdefault(match[2], len(seen))}"
-
-        texts = map(str, instructions)
-        lines += [f"{entry}:", *(_REGISTER.sub(by_appearance, text) if rename else text for text in texts)]
+        texts = [str(line) for line in instructions]
+        lines += [f"{entry}:", *(_renamed(texts) if rename else texts)]
     return lines
+
+
+def _renamed(texts: Sequence[str]) -> list[str]:
+    numbers: dict[str, dict[str, int]] = defaultdict(dict)
+
+    def by_appearance(match: re.Match[str]) -> str:
+        seen = numbers[match[1]]
+        return f"{match[1]}{seen.setdefault(match[2], len(seen))}"
+
+    return [_REGISTER.sub(by_appearance, text) for text in texts]
 
 
 def explain(first: Listing, second: Listing) -> str:
@@ -175,12 +169,13 @@ def explain(first: Listing, second: Listing) -> str:
         for chosen in itertools.combinations(changes, size):
             name = ", ".join(f"{new} for {old}" if old and new else new or f"without {old}" for old, new in chosen)
             try:
-                again = Listing(second.path, second.way, tuple(_changed(a, b, chosen)), second.entry)
+                again = Listing(second.path, second.way, _changed(a, b, chosen), second.entry)
                 outcome = _differ(diff(first, again).differences)
             except building.BuildError:
                 outcome = "the compiler refuses"
             report.append(f"  {name}: {outcome}")
-            causes += [name] if outcome == _differ(0) else []
+            if outcome == _differ(0):
+                causes.append(name)
         if causes:
             return "\n".join([*report, f"What makes the difference: {', or as well '.join(causes)}"])
     return "\n".join([*report, "None of that makes them the same: look at options given twice, and at their order."])

@@ -1,16 +1,14 @@
 """Machine code disassembled (SASS), as text and as instructions, with labels in place of addresses."""
 
 import re
-import subprocess
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from fourways import toolchain
 from fourways.sass import opcodes
 
 _JUMPS = ("BRA", "BRX", "BRXU", "BSSY", "CALL", "JMP", "JMX", "JMXU", "RET", "WARPSYNC")
-
 _ENTRY = re.compile(r"\s*(?:\.section\s+\.text\.([^,\s]+)|Function : (\S+))")  # nvdisasm, cuobjdump
 _LABEL = re.compile(r"([.$\w]+):\s*$")
 _INSTRUCTION = re.compile(r"\s*/\*([0-9a-f]+)\*/\s+(?:(@!?\w+)\s+)?([A-Z][\w.]*)\s*([^;]*?)\s*;")
@@ -19,13 +17,17 @@ _TARGET = re.compile(r"`\(([^)]+)\)|\b0x([0-9a-f]+)$")
 
 @dataclass(frozen=True)
 class Instruction:
-    """One SASS instruction, e.g. `@!P0 BRA L0`: its function, its byte address there, its parts. Jumps go to labels."""
+    """One SASS instruction, e.g. `@!P0 BRA L0`: its function, its byte address there, its parts. Jumps go to labels.
+
+    `target` is the name that nvdisasm has for where a jump goes, as that of the function called; cuobjdump has none.
+    """
 
     entry: str
     address: int
     predicate: str
     opcode: str
     operands: str
+    target: str = field(default="", compare=False)
 
     @property
     def base(self) -> str:
@@ -54,7 +56,7 @@ def disassemble(cubin: bytes) -> str:
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(cubin)
         file.flush()
-        done = subprocess.run([str(tool), option, file.name], capture_output=True, text=True)
+        done = toolchain.run(str(tool), option, file.name)
     if done.returncode:
         raise SassError(f"{name} could not read the cubin:\n{done.stderr.strip() or done.stdout.strip()}")
     return done.stdout
@@ -85,11 +87,12 @@ def parse(text: str) -> list[Instruction]:
 def _tidy(lines: list[Instruction], labels: dict[str, int]) -> Iterator[Instruction]:
     places = {line.address for line in lines}
     targets = {}
-    for line in lines:
+    for number, line in enumerate(lines):
         if line.base in _JUMPS and (match := _TARGET.search(line.operands)):
-            target = int(match[2], 16) if match[2] else labels.get(match[1])
-            if target in places:  # and is no function elsewhere, nor a mask of threads
-                targets[line.address] = target
+            lines[number] = replace(line, target=match[1] or "")
+            address = int(match[2], 16) if match[2] else labels.get(match[1])
+            if address in places:  # and is no function elsewhere, nor a mask of threads
+                targets[line.address] = address
     while lines and (lines[-1].opcode == "NOP" or targets.get(lines[-1].address) == lines[-1].address):
         lines.pop()
     names: dict[int | None, str] = {}

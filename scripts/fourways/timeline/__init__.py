@@ -6,5 +6,5 @@ Recording has a price: every launch costs the host more than it does without.
 """
 
 from fourways.timeline.figure import figure
-from fourways.timeline.run import TimelineError, command, of_lesson, of_program
-from fourways.timeline.trace import WARM, events, gaps, gpu_work, named_range, part, table, trace_json, within
+from fourways.timeline.run import TimelineError, of_lesson, of_program
+from fourways.timeline.trace import events, part, table, trace_json

@@ -50,7 +50,7 @@ class Recorder:
         self.cupti.activity_flush_all(1)
         if self.problems:
             raise self.problems[0]
-        return relative(paired(self.found))
+        return in_order(self.found)
 
 
 def describe(activity: Any, cupti: Any) -> Row:
@@ -100,11 +100,7 @@ def readable(symbol: str) -> str:
 
 def _demangled(symbol: str) -> str:
     """What the C++ library says that a symbol means; the symbol itself where it says nothing."""
-    try:
-        library = ctypes.CDLL("libstdc++.so.6")  # CuPy needs it, too
-    except OSError:
-        return symbol
-    demangle = library["__cxa_demangle"]
+    demangle = ctypes.CDLL("libstdc++.so.6")["__cxa_demangle"]  # CuPy needs it, too
     demangle.restype = ctypes.c_void_p
     found = demangle(symbol.encode(), None, None, None) if symbol.startswith("_Z") else None
     if not found:
@@ -120,21 +116,22 @@ def _call(cupti: Any, api: str, number: int) -> str:
     return re.sub(r"_v\d+$", "", cupti.get_callback_name(cupti.CallbackDomain[f"{api}_API"], number))
 
 
-def paired(found: list[Row]) -> list[Row]:
-    """Rows in which the start and the end of each NVTX range are one; a range that never ended is left out."""
-    ends = {row["id"]: row["end"] for row in found if "id" in row and "end" in row}
-    whole = [row | {"end": ends[row["id"]]} for row in found if "start" in row and "id" in row and row["id"] in ends]
-    return [row for row in found if "id" not in row] + [{k: v for k, v in row.items() if k != "id"} for row in whole]
+def in_order(found: list[Row]) -> list[Row]:
+    """Rows in order of time, in seconds from the first; each names its clock and numbers its thread from 0.
 
-
-def relative(found: list[Row]) -> list[Row]:
-    """Rows in order of time, in seconds from the first; each names its clock and numbers its thread from 0."""
-    first = min((row["start"] for row in found), default=0)
-    threads = list(dict.fromkeys(row["thread"] for row in found if "thread" in row))
-    rows = []
-    for row in sorted(found, key=lambda row: (row["start"], -row["end"])):
+    The two records of an NVTX range are one row; a range that never ended is left out.
+    """
+    ends = {row["id"]: row["end"] for row in found if "start" not in row}
+    whole = [row for row in found if "start" in row]
+    for row in whole:
+        row.setdefault("end", ends.get(row.pop("id", None)))
+    whole = sorted((row for row in whole if row["end"] is not None), key=lambda row: (row["start"], -row["end"]))
+    threads = list(dict.fromkeys(row["thread"] for row in whole if "thread" in row))
+    first = whole[0]["start"] if whole else 0
+    for row in whole:
         start, end = row.pop("start"), row.pop("end")
-        clock = "device" if row["kind"] in ON_GPU else "host"
-        times = {"clock": clock, "start_seconds": (start - first) / 1e9, "seconds": (end - start) / 1e9}
-        rows.append(row | times | ({"thread": threads.index(row["thread"])} if "thread" in row else {}))
-    return rows
+        row["clock"] = "device" if row["kind"] in ON_GPU else "host"
+        row |= {"start_seconds": (start - first) / 1e9, "seconds": (end - start) / 1e9}
+        if "thread" in row:
+            row["thread"] = threads.index(row["thread"])
+    return whole

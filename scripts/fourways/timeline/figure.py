@@ -33,7 +33,9 @@ def figure(rows: Sequence[Row], title: str = "", closer: str = trace.WARM) -> An
     drawn, (whole, detail) = plt.subplots(2, 1, figsize=(4.8, 5.4), layout="constrained")
     plt.close(drawn)
     stages = _outermost([row for row in rows if row["kind"] == "NVTX range"])
-    palette = dict(zip([row["name"] for row in stages], itertools.cycle(figures.STAGE_COLOURS)))
+    names = dict.fromkeys(row["name"] for row in stages)  # one may come twice, as `import` does
+    totals = {name: sum(row["seconds"] for row in stages if row["name"] == name) for name in names}
+    palette = dict(zip(totals, itertools.cycle(figures.STAGE_COLOURS)))
     span = (0.0, max(trace.span(row)[1] for row in rows))
     name, close = _closer_look(work, trace.named_range(rows, closer), closer)
     gaps = trace.gaps(trace.within(work, close))
@@ -41,12 +43,11 @@ def figure(rows: Sequence[Row], title: str = "", closer: str = trace.WARM) -> An
     for axes, window, heading in ((whole, span, "the whole run"), (detail, close, name + note)):
         _panel(axes, rows, stages, palette, window)
         axes.set_title(heading, loc="left", fontsize=8)
-    longest = sorted(stages, key=lambda row: -row["seconds"])[:8]
-    keys: list[Any] = [plt.Rectangle((0, 0), 1, 1, color=palette[row["name"]]) for row in stages if row in longest]
-    words = [f"{row['name']}, {seconds(row['seconds'])}" for row in stages if row in longest]
-    keys.append(plt.Rectangle((0, 0), 1, 1, color=_WAITING))
-    words.append("host waits for GPU")
-    drawn.legend(keys, words, ncols=2, loc="outside lower center", frameon=False, fontsize=8, handlelength=1.0)
+    longest = sorted(totals, key=lambda name: -totals[name])[:8]
+    legend = {f"{name}, {seconds(totals[name])}": palette[name] for name in totals if name in longest}
+    legend["host waits for GPU"] = _WAITING
+    keys: list[Any] = [plt.Rectangle((0, 0), 1, 1, color=colour) for colour in legend.values()]
+    drawn.legend(keys, legend, ncols=2, loc="outside lower center", fontsize=8)
     drawn.suptitle(title)
     return drawn
 

@@ -18,8 +18,9 @@ class TimelineError(RuntimeError):
 def of_lesson(found: lesson.Lesson, way: str | None, size: int = lesson.GPU_SIZE) -> list[Row]:
     """Run one way of a lesson, or with None every cell that can run here, in a fresh process, and return what it did.
 
-    A way goes through stages, each an NVTX range: import, context, inputs, build, launch, ten warm launches (waited
-    for once), copy back; its arrays have `size` elements, its answer is checked.
+    A way goes through stages, each an NVTX range: import (twice, the lesson's and the way's; CuPy, which the ranges
+    need, is there before), context, inputs, build, load (within build or launch; for pybind11 its import), launch,
+    warm launches (ten, waited for once), copy back. Its arrays have `size` elements, its answer is checked.
 
     Rows are in order of time. All have `kind` (kernel, copy, memset, graph, API call, synchronization, NVTX range),
     `name`, `clock` (device or host), `start_seconds` from the first row's start, and `seconds`. Work on the GPU also
@@ -27,9 +28,12 @@ def of_lesson(found: lesson.Lesson, way: str | None, size: int = lesson.GPU_SIZE
     `symbol` (the name in the machine code; `name` is its readable part), API calls `thread`.
     Raises TimelineError where that is not possible here or the process fails, LessonError for a way it lacks.
     """
-    _require(found, way)
-    words = command(found, way, size)
-    return _recorded(words, f"{found.slug}, {way or 'all cells'}", found.path.parent)
+    if way and not found.cells(f"way-{way}"):
+        raise lesson.LessonError(f"{found.slug} has no cell tagged way-{way}")
+    if way == "host":
+        raise TimelineError("the host way leaves the GPU idle: choose another way for a timeline")
+    stages = [f"--way={way}", f"--size={size}"] if way else []
+    return _recorded([found.number, *stages], way or "gpu", f"{found.slug}, {way or 'all cells'}", found.path.parent)
 
 
 def of_program(path: Path, *arguments: str) -> list[Row]:
@@ -38,19 +42,21 @@ def of_program(path: Path, *arguments: str) -> list[Row]:
     Rows are those of `of_lesson`; NVTX ranges are the program's own (`cupyx.profiler.time_range`). It must wait for the
     GPU before it ends. Raises TimelineError where recording is not possible here or the program fails.
     """
-    _require_recorder("gpu")
-    words = [sys.executable, "-m", "fourways.timeline.timeline_process", "--", str(path), *arguments]
-    return _recorded(words, path.name, path.parent)
+    return _recorded(["--", str(path), *arguments], "gpu", path.name, path.parent)
 
 
-def _recorded(words: list[str], what: str, folder: Path) -> list[Row]:
-    """What a command line of `timeline_process` does in a folder."""
+def _recorded(arguments: list[str], need: str, what: str, folder: Path) -> list[Row]:
+    """What `timeline_process` with these arguments does in a folder; `need` is what must be on this machine."""
+    if reason := toolchain.missing(need):
+        raise TimelineError(f"no timeline: {reason}")
+    if not toolchain.installed("cupti"):
+        raise TimelineError(f"no timeline: the package cupti-python is not installed: {toolchain.SETUP}")
     with TemporaryDirectory(prefix="fourways-") as scratch:
         file = Path(scratch, "rows.json")
-        record_to = [*words[:3], "--record", str(file), *words[3:]]  # before a program's own arguments
+        words = [sys.executable, "-m", "fourways.timeline.timeline_process", f"--record={file}", *arguments]
         environment = toolchain.child_environment()
         try:
-            done = subprocess.run(record_to, capture_output=True, text=True, timeout=600, env=environment, cwd=folder)
+            done = subprocess.run(words, capture_output=True, text=True, timeout=600, env=environment, cwd=folder)
         except subprocess.TimeoutExpired:
             raise TimelineError(f"{what}: no timeline within ten minutes; ask for fewer elements") from None
         if done.returncode:
@@ -60,24 +66,3 @@ def _recorded(words: list[str], what: str, folder: Path) -> list[Row]:
     if not gpu_work(rows):
         raise TimelineError(f"{what}: CUPTI recorded no work on the GPU")
     return rows
-
-
-def _require(found: lesson.Lesson, way: str | None) -> None:
-    if way and not found.cells(f"way-{way}"):
-        raise lesson.LessonError(f"{found.slug} has no cell tagged way-{way}")
-    if way == "host":
-        raise TimelineError("the host way leaves the GPU idle: choose another way for a timeline")
-    _require_recorder(way or "gpu")
-
-
-def _require_recorder(need: str) -> None:
-    if reason := toolchain.missing(need):
-        raise TimelineError(f"no timeline: {reason}")
-    if not toolchain.installed("cupti"):
-        raise TimelineError(f"no timeline: the package cupti-python is not installed: {toolchain.SETUP}")
-
-
-def command(found: lesson.Lesson, way: str | None, size: int) -> list[str]:
-    """The command line that runs what `of_lesson` records, without recording: NVTX ranges for any profiler."""
-    stages = ["--way", way, "--size", str(size)] if way else []
-    return [sys.executable, "-m", "fourways.timeline.timeline_process", found.number, *stages]

@@ -15,14 +15,16 @@ from fourways import checking, lesson, stages
 from fourways.timeline.cupti import Recorder
 from fourways.timeline.trace import WARM
 
+LAUNCHES = 10  # warm ones
 
-def one_way(told: stages.Task, launches: int) -> None:
+
+def one_way(told: stages.Task) -> None:
     """One way from its imports to the copied result. Raises CheckFailure where that is wrong."""
     from cupyx.profiler import profile, time_range
 
     ran = stages.run_way(told, time_range)
     with profile(), time_range(WARM):
-        for _ in range(launches):
+        for _ in range(LAUNCHES):
             ran.function(*ran.arguments)
         ran.synchronize()
     with time_range("copy back"):
@@ -59,17 +61,15 @@ def main() -> None:
     parser.add_argument("lesson", help="a lesson's number, or a Python program (.py)")
     parser.add_argument("--way", help="only this way, in stages; else every cell of the lesson")
     parser.add_argument("--size", type=int, default=lesson.GPU_SIZE, help="elements of a way's arrays")
-    parser.add_argument("--launches", type=int, default=10, help="warm launches of a way")
     parser.add_argument("--record", type=Path, help="the JSON file to write")
     parser.add_argument("arguments", nargs="*", help="the program's; put -- before it if some start with a dash")
     asked = parser.parse_args()
     try:
-        is_program = asked.lesson.endswith(".py")
-        recorder = Recorder() if asked.record else None
-        if is_program:
+        recorder = Recorder() if asked.record else None  # before CuPy is imported
+        if asked.lesson.endswith(".py"):
             program(Path(asked.lesson), asked.arguments)
         elif asked.way:
-            one_way(lesson.task(asked.lesson, asked.way, asked.size), asked.launches)
+            one_way(lesson.task(asked.lesson, asked.way, asked.size))
         else:
             all_cells(lesson.find(asked.lesson))
         if recorder:

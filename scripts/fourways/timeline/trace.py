@@ -18,25 +18,20 @@ Span = tuple[float, float]
 
 def trace_json(rows: Sequence[Row]) -> str:
     """The rows in Chrome's trace event format, which Perfetto opens: a process for host and GPU, a lane a stream."""
-    places = list(dict.fromkeys(map(_place, rows)))
+    lanes = {place: tid for tid, place in enumerate(dict.fromkeys(map(_place, rows)), 1)}
     pids = {"host": 1, "GPU": 2}
     events: list[dict[str, Any]] = [
         {"ph": "M", "name": "process_name", "pid": pid, "args": {"name": name}} for name, pid in pids.items()
     ]
-    for tid, (process, lane) in enumerate(places, 1):
+    for (process, lane), tid in lanes.items():
         events.append({"ph": "M", "name": "thread_name", "pid": pids[process], "tid": tid, "args": {"name": lane}})
     for row in rows:
-        process, lane = place = _place(row)
+        process, lane = _place(row)
         details = {key: row[key] for key in ("clock", "bytes", "symbol", "grid", "block", "registers") if key in row}
-        event = {
-            "ph": "X",
-            "name": row["name"],
-            "cat": row["kind"],
-            "pid": pids[process],
-            "tid": places.index(place) + 1,
-        }
-        times = {"ts": round(row["start_seconds"] * 1e6, 3), "dur": round(row["seconds"] * 1e6, 3)}  # µs
-        events.append(event | times | {"args": details})
+        event = {"ph": "X", "name": row["name"], "cat": row["kind"], "args": details}
+        event |= {"pid": pids[process], "tid": lanes[process, lane]}
+        event |= {"ts": round(row["start_seconds"] * 1e6, 3), "dur": round(row["seconds"] * 1e6, 3)}  # µs
+        events.append(event)
     return json.dumps({"traceEvents": events, "displayTimeUnit": "ns"}, ensure_ascii=False) + "\n"
 
 

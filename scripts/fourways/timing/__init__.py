@@ -1,6 +1,6 @@
 """One timer for every way: warm, with a cold L2 cache, and the cost of a launch; at one size or over many.
 
-Two clocks are used, and every figure says which. *device*: CUDA events around one call, on the
+Two clocks are used, and every row says which. *device*: CUDA events around one call, on the
 GPU. *host*: the Python call. *warm* is the median after warm-up, with inputs in the L2 cache as far as they fit;
 *cold L2* empties that cache before each call. A launch has two costs: *launch (host)*, what the call costs Python while
 nobody waits; *launch (graph)*, what a kernel of one element takes the GPU when a CUDA graph repeats it.
@@ -12,10 +12,9 @@ The *first result* of a process is taken apart, in fresh processes, by the host'
 waited for).
 """
 
-from fourways.lesson import GPU_SIZE, HOST_SIZE
+from fourways.lesson import HOST_SIZE
 from fourways.tables import summary
 from fourways.timing.clocks import (
-    Samples,
     captured,
     device_seconds,
     event_overhead,
@@ -33,7 +32,6 @@ from fourways.timing.compare import (
     table,
     time_sizes,
     time_way,
-    traffic,
     warnings,
 )
 from fourways.timing.first_result import (

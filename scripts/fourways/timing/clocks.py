@@ -1,7 +1,7 @@
 """Measure one call: on the GPU's clock, on the host's, as a launch that nobody waits for, as a node of a CUDA graph.
 
 *device*: two CUDA events on the GPU around one call. They lengthen every kernel by nearly the same; `event_overhead`
-measures by how much on an empty one, and every device figure is without it.
+measures by how much on an empty one, and every time by the device clock is without it.
 *host*: `time.perf_counter` around the Python call.
 """
 

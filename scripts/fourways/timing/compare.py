@@ -41,14 +41,10 @@ def gpu_size(bytes_per_element: int, most: int = 2**29) -> int:
     return min(most, 1 << (room.bit_length() - 1))
 
 
-def traffic(values: tuple) -> int:
-    """Bytes that a kernel must move at least: every array, read or written once."""
-    return sum(value.nbytes for value in values if getattr(value, "shape", ()))
-
-
 def time_way(ways: Ways, way: str, size: int, case: tuple[tuple, np.ndarray] | None = None) -> Row:
     """Time one way at one size: a row with `seconds` (warm), `cold_seconds`, the launches' and bytes per second.
 
+    `bytes` is what a kernel must move at least: every array, read or written once.
     `launch_seconds` is by the host's clock. `graph_seconds` is by the GPU's, and None if the way launches elsewhere
     than on CuPy's current stream. `mhz` holds the GPU's lowest and highest clock while the warm samples were taken.
     `case`, the inputs and the right answer, saves making them anew for each way.
@@ -58,17 +54,19 @@ def time_way(ways: Ways, way: str, size: int, case: tuple[tuple, np.ndarray] | N
     inputs, expected = case or _case(ways, size)
     if problem := checking.verdict(function, way, inputs, expected, ways.rtol):
         raise checking.CheckFailure(f"{ways.kernel}_{way}, size {size}: {problem}; a wrong answer is not timed")
-    arguments = tuple(checking.place(way, value) for value in (*inputs, np.empty_like(expected)))
-    row: Row = {"way": way, "size": size, "bytes": traffic(arguments)}
+    values = (*inputs, np.empty_like(expected))
+    call = functools.partial(function, *(checking.place(way, value) for value in values))
+    moved = sum(value.nbytes for value in values if isinstance(value, np.ndarray))
+    row: Row = {"way": way, "size": size, "bytes": moved}
     if way == "host":
-        row |= {"clock": "host", "seconds": summary(host_seconds(lambda: function(*arguments)))}
+        row |= {"clock": "host", "seconds": summary(host_seconds(call))}
     else:
-        warm = measure(lambda: function(*arguments))
+        warm = measure(call)
         row |= {
             "clock": "device",
             "seconds": summary(warm.seconds),
             "mhz": [min(warm.mhz), max(warm.mhz)],
-            "cold_seconds": summary(device_seconds(lambda: function(*arguments), cold=True)),
+            "cold_seconds": summary(device_seconds(call, cold=True)),
         }
         row |= _launches(ways, way)
     return row | {"bytes_per_second": row["bytes"] / max(row["seconds"]["median"], 1e-9)}
@@ -84,10 +82,7 @@ def _launches(ways: Ways, way: str) -> Row:
 
     inputs, expected = _case(ways, 1)
     small = [checking.place(way, value) for value in (*inputs, np.empty_like(expected))]
-
-    def call() -> None:
-        ways.functions[way](*small)
-
+    call = functools.partial(ways.functions[way], *small)
     row: Row = {"launch_seconds": summary(launch_seconds(call, cupy.cuda.get_current_stream().synchronize))}
     try:
         graph = captured(call)
@@ -169,7 +164,7 @@ def table(rows: Sequence[Row], note: str = "") -> Table:
 
 
 def warnings(rows: Sequence[Row]) -> list[str]:
-    """What makes figures doubtful, a line for each way: samples that spread widely, a GPU whose clock moved."""
+    """What makes times doubtful, a line for each way: samples that spread widely, a GPU whose clock moved."""
     found = []
     for way in dict.fromkeys(row["way"] for row in rows):
         mine = [row for row in rows if row["way"] == way]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fourways import building, figures, kernels, lesson, toolchain
+from fourways import building, figures, lesson, toolchain
 from fourways.stages import STAGES
 from fourways.tables import Row, Table, seconds, summary
 
@@ -38,7 +38,7 @@ def first_result(
         text=True,
         timeout=600,
         env=toolchain.child_environment() | variables,
-        cwd=kernels.root() / "lessons",
+        cwd=found.path.parent,
     )
     if done.returncode:
         raise FirstResultError(f"{way}: a fresh process failed:\n{done.stderr.strip()}")
@@ -48,53 +48,39 @@ def first_result(
     return answer["stages"]
 
 
-def _rows(found: lesson.Lesson, ways: Sequence[str]) -> list[Row]:
-    """Two rows for each way: `cold` (empty caches, nothing built) and `warm` (caches filled by a run before).
+def first_results(name: str, ways: Sequence[str] = lesson.WAYS) -> Table:
+    """The first results of lesson `name`, for each of `ways` that can run here, as a table with a column a stage.
 
-    Each has `stages`, the seconds of each stage in the median run, and `seconds`, median, p10 and p90 of the whole.
+    Two rows for each way: `cold` (empty caches, nothing built) and `warm` (caches filled by the run before). Each has
+    `stages`, the seconds of each stage in the median run, and `seconds`, median, p10 and p90 of the whole.
     The ways take turns, so that a machine that slows down slows all of them. CMake builds the binding once, and those
     seconds are part of each of its cold runs. Files are in the operating system's cache in both states: a machine that
     has just booted is slower.
+    Raises FirstResultError as `first_result` does, BuildError where CMake fails.
     """
-    runs: dict[tuple[str, str], list[dict[str, float]]] = {(way, state): [] for way in ways for state in STATES}
-    with tempfile.TemporaryDirectory(prefix="fourways-") as base:
-        kernel, cmake = str(found.meta["kernel"]), Path(base, "cmake")
-        built = {way: building.build_binding(kernel, cmake) for way in ways if way == "pybind11"}
-
-        def sample(way: str, number: int) -> dict[str, float]:
-            caches = toolchain.cold_caches(Path(base, way, str(number)))
-            return first_result(found, way, caches, cmake if way in built else None)
-
-        for number in range(SAMPLES):
-            for way in ways:
-                stages = sample(way, number)
-                runs[way, "cold"].append(stages | {"build": stages["build"] + built.get(way, 0.0)})
-        for _ in range(SAMPLES):
-            for way in ways:
-                runs[way, "warm"].append(sample(way, SAMPLES - 1))
-    return [
-        {
-            "way": way,
-            "state": state,
-            "clock": "host",
-            "stages": sorted(samples, key=_total)[len(samples) // 2],
-            "seconds": summary([_total(stages) for stages in samples]),
-        }
-        for (way, state), samples in runs.items()
-    ]
-
-
-def _total(stages: dict[str, float]) -> float:
-    return sum(stages.values())
-
-
-def first_results(name: str, ways: Sequence[str] = lesson.WAYS) -> Table:
-    """The first results of lesson `name`, for each of `ways` that can run here, as a table with a column a stage."""
     found = lesson.find(name)
     runnable = [way for way in ways if found.cells(f"way-{way}") and not toolchain.missing(way)]
     for way in runnable:
         first_result(found, way, {})  # warm-up: libraries come into the operating system's cache of files
-    return first_result_table(_rows(found, runnable))
+    runs: dict[tuple[str, str], list[dict[str, float]]] = {(way, state): [] for way in runnable for state in STATES}
+    with tempfile.TemporaryDirectory(prefix="fourways-") as base:
+        binding = Path(base, "cmake")
+        built = building.build_binding(str(found.meta["kernel"]), binding) if "pybind11" in runnable else 0.0
+        for number in range(SAMPLES):
+            for way in runnable:
+                caches = toolchain.cold_caches(Path(base, way, str(number)))
+                for state in STATES:
+                    stages = first_result(found, way, caches, binding if way == "pybind11" else None)
+                    if (way, state) == ("pybind11", "cold"):
+                        stages["build"] += built
+                    runs[way, state].append(stages)
+    rows = []
+    for (way, state), samples in runs.items():
+        samples.sort(key=lambda stages: sum(stages.values()))
+        totals = summary([sum(stages.values()) for stages in samples])
+        median = samples[SAMPLES // 2]
+        rows.append({"way": way, "state": state, "clock": "host", "stages": median, "seconds": totals})
+    return first_result_table(rows)
 
 
 def first_result_table(rows: Sequence[Row]) -> Table:

@@ -25,6 +25,7 @@ from fourways.toolchain.find import (
 from fourways.toolchain.missing import NO_DRIVER, SETUP, installed, missing
 from fourways.toolchain.stamp import stamp
 from fourways.toolchain.versions import (
+    CUPY,
     distributions,
     header_version,
     library_version,

@@ -3,7 +3,8 @@
 import ctypes
 import functools
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 DRIVER_LIBRARY = "libcuda.so.1"
@@ -51,44 +52,40 @@ def gpus() -> list[Gpu]:
 
 @functools.cache
 def _ask_driver(library: str) -> tuple[Driver | None, tuple[Gpu, ...]]:
+    number = ctypes.c_int()
     try:
         cuda = ctypes.CDLL(library)
-        number = ctypes.c_int()
-        error = cuda.cuInit(0)
-        if error == 34 or cuda.cuDriverGetVersion(ctypes.byref(number)):  # 34: a stub for linking, no driver
+        if cuda.cuInit(0) == 34 or cuda.cuDriverGetVersion(ctypes.byref(number)):  # 34: a stub for linking, no driver
             return None, ()
     except (OSError, AttributeError):
         return None, ()
-    version, newest = _driver_version(), cuda_version(number.value)
+    told = Driver(_driver_version(), cuda_version(number.value))
     try:
-        _check(cuda, "cuInit", error)
-        return Driver(version, newest), tuple(_devices(cuda))
-    except (OSError, AttributeError) as problem:
-        return Driver(version, newest, str(problem)), ()
+        return told, tuple(_devices(cuda))
+    except (OSError, AttributeError) as error:
+        return replace(told, problem=str(error)), ()
 
 
-def _check(cuda: ctypes.CDLL, function: str, error: int) -> None:
-    if error:
-        name = ctypes.c_char_p()
-        cuda.cuGetErrorName(error, ctypes.byref(name))
-        raise OSError(f"{function}: {name.value.decode() if name.value else f'error {error}'}")
+def _devices(cuda: ctypes.CDLL) -> Iterator[Gpu]:
+    def call(function: str, *arguments: object) -> None:
+        if error := getattr(cuda, function)(*arguments):
+            name = ctypes.c_char_p()
+            cuda.cuGetErrorName(error, ctypes.byref(name))
+            raise OSError(f"{function}: {name.value.decode() if name.value else f'error {error}'}")
 
-
-def _devices(cuda: ctypes.CDLL) -> list[Gpu]:
     def number(function: str, *arguments: int, kind: type = ctypes.c_int) -> int:
         value = kind()
-        _check(cuda, function, getattr(cuda, function)(ctypes.byref(value), *arguments))
+        call(function, ctypes.byref(value), *arguments)
         return int(value.value)
 
-    gpus = []
+    call("cuInit", 0)
     for index in range(number("cuDeviceGetCount")):
         device = number("cuDeviceGet", index)
         name = ctypes.create_string_buffer(256)
-        _check(cuda, "cuDeviceGetName", cuda.cuDeviceGetName(name, len(name), device))
+        call("cuDeviceGetName", name, len(name), device)
         major, minor = (number("cuDeviceGetAttribute", attribute, device) for attribute in (75, 76))
         memory = number("cuDeviceTotalMem_v2", device, kind=ctypes.c_size_t)
-        gpus.append(Gpu(name.value.decode(), f"{major}.{minor}", f"sm_{major}{minor}", memory))
-    return gpus
+        yield Gpu(name.value.decode(), f"{major}.{minor}", f"sm_{major}{minor}", memory)
 
 
 def _driver_version() -> str | None:

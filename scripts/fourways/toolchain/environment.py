@@ -43,16 +43,13 @@ def child_environment() -> dict[str, str]:
 def caches() -> dict[str, tuple[str, Path]]:
     """Who keeps compiled kernels: the variable that moves its cache, and the folder in use."""
     shared = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    users = {
-        "CuPy": ("CUPY_CACHE_DIR", Path.home() / ".cupy" / "kernel_cache"),
-        "PyCUDA": ("PYCUDA_CACHE_DIR", shared / "pycuda" / "compiler-cache-v1"),
-        "driver": ("CUDA_CACHE_PATH", Path.home() / ".nv" / "ComputeCache"),
-        "Four Ways": ("FOURWAYS_CACHE_DIR", files.cache_dir()),
-    }
-    return {
-        name: (variable, Path(os.environ.get(variable) or folder).absolute())
-        for name, (variable, folder) in users.items()
-    }
+    users = [
+        ("CuPy", "CUPY_CACHE_DIR", Path.home() / ".cupy" / "kernel_cache"),
+        ("PyCUDA", "PYCUDA_CACHE_DIR", shared / "pycuda" / "compiler-cache-v1"),
+        ("driver", "CUDA_CACHE_PATH", Path.home() / ".nv" / "ComputeCache"),
+        ("Four Ways", "FOURWAYS_CACHE_DIR", files.cache_dir()),
+    ]
+    return {name: (variable, Path(os.environ.get(variable) or folder).absolute()) for name, variable, folder in users}
 
 
 def cold_caches(folder: Path) -> dict[str, str]:

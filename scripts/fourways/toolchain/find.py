@@ -12,6 +12,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,15 +20,14 @@ SYSTEM_ROOT = Path("/usr/local/cuda")
 NVIDIA_PACKAGES = Path("/opt/nvidia")
 """Where NVIDIA's own packages of its profilers lie."""
 
-TARGET = f"targets/{'sbsa' if platform.machine() == 'aarch64' else platform.machine()}-linux"
-
-
 _PROFILERS = {"ncu": "nsight-compute/*/ncu", "nsys": "nsight-systems/*/bin/nsys"}
+
+TARGET = f"targets/{'sbsa' if platform.machine() == 'aarch64' else platform.machine()}-linux"
 
 
 @dataclass(frozen=True)
 class Root:
-    """A folder that holds a CUDA toolkit, or a part of one, and where we heard of it."""
+    """A folder that holds a CUDA toolkit, or a part of one, and in words where we heard of it."""
 
     folder: Path
     origin: str
@@ -35,33 +35,27 @@ class Root:
 
 def roots() -> tuple[Root, ...]:
     """All toolkit folders, best first, none twice."""
-    names = ("CONDA_PREFIX", "CUDA_PATH", "CUDA_HOME", "PATH")
-    return _roots(tuple(sys.path), tuple(os.environ.get(name, "") for name in names), SYSTEM_ROOT)
-
-
-@functools.lru_cache(maxsize=8)
-def _roots(search_path: tuple[str, ...], variables: tuple[str, ...], system: Path) -> tuple[Root, ...]:
-    conda, cuda_path, cuda_home, path = variables
+    conda = os.environ.get("CONDA_PREFIX")
     if not conda and Path(sys.prefix, "conda-meta").is_dir():
         conda = sys.prefix  # the interpreter of a conda environment that nobody activated
-    wheels = [
-        folder for entry in search_path for folder in sorted(Path(entry, "nvidia").glob("cu[0-9][0-9]"), reverse=True)
-    ]
-    named = [Root(folder, "wheels") for folder in wheels]
-    named += [Root(Path(conda), "conda")] if conda else []
-    named += [Root(Path(cuda_path), "CUDA_PATH")] if cuda_path else []
-    named += [Root(Path(cuda_home), "CUDA_HOME")] if cuda_home else []
-    named += [Root(system, str(system))]
-    named = [Root(_root_of(root.folder / "bin" / "nvcc"), root.origin) for root in named]
-    on_path = shutil.which("nvcc", path=path)
-    named += [Root(_root_of(Path(on_path)), "PATH")] if on_path else []
+    packages = [Path(entry, "nvidia") for entry in sys.path]
+    wheels = [wheel for folder in packages for wheel in sorted(folder.glob("cu[0-9][0-9]"), reverse=True)]
+    named = [(str(wheel), "this environment's wheels") for wheel in wheels]
+    named += [(conda, "the conda environment")] if conda else []
+    named += [(os.environ[name], name) for name in ("CUDA_PATH", "CUDA_HOME") if os.environ.get(name)]
+    named += [(str(SYSTEM_ROOT), str(SYSTEM_ROOT))]
+    compilers = [(Path(folder, "bin", "nvcc"), origin) for folder, origin in named]
+    if on_path := shutil.which("nvcc"):
+        compilers.append((Path(on_path), "the nvcc on PATH"))
     unique: dict[Path, Root] = {}
-    for root in named:
-        if root.folder.is_dir():
-            unique.setdefault(root.folder.resolve(), root)
+    for compiler, origin in compilers:
+        folder = _root_of(compiler)
+        if folder.is_dir():
+            unique.setdefault(folder.resolve(), Root(folder, origin))
     return tuple(unique.values())
 
 
+@functools.cache
 def _root_of(compiler: Path) -> Path:
     """The toolkit that an nvcc belongs to: the folder above its bin/, unless it is a wrapper of one elsewhere.
 
@@ -84,16 +78,25 @@ def run(*command: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
 
 def in_roots(*patterns: str) -> list[Path]:
     """Every file that matches one of the patterns, best root first."""
-    found = [path for root in roots() for pattern in patterns for path in sorted(root.folder.glob(pattern))]
-    return list({path.resolve(): path for path in reversed(found)}.values())[::-1]
+    return _unique(path for root in roots() for pattern in patterns for path in sorted(root.folder.glob(pattern)))
+
+
+def _unique(paths: Iterable[Path]) -> list[Path]:
+    """Each file once, by the first of its names."""
+    found: dict[Path, Path] = {}
+    for path in paths:
+        found.setdefault(path.resolve(), path)
+    return list(found.values())
 
 
 def programs(name: str) -> list[Path]:
     """Every program `name` of the toolkits, best first; where they have none, the one on PATH, or a profiler's own."""
-    found = [path for path in in_roots(f"bin/{name}") if os.access(path, os.X_OK)]
-    on_path = shutil.which(name)
-    packaged = sorted(NVIDIA_PACKAGES.glob(_PROFILERS[name]), reverse=True) if name in _PROFILERS else []
-    return found or ([Path(on_path)] if on_path else packaged)
+    if found := [path for path in in_roots(f"bin/{name}") if os.access(path, os.X_OK)]:
+        return found
+    if on_path := shutil.which(name):
+        return [Path(on_path)]
+    packaged = NVIDIA_PACKAGES.glob(_PROFILERS[name]) if name in _PROFILERS else ()
+    return sorted(packaged, key=lambda path: [int(number) for number in re.findall(r"\d+", str(path))], reverse=True)
 
 
 def program(name: str) -> Path | None:
@@ -129,8 +132,8 @@ def host_compilers() -> list[Path]:
     """The C++ compilers, best first: `CXX`, the conda environment's, g++, c++, clang++."""
     words = [word for word in shlex.split(os.environ.get("CXX", "")) if word not in ("ccache", "sccache")]
     conda = in_roots("bin/*-conda-linux-gnu-c++")
-    found = [shutil.which(name) for name in [*words[:1], *map(str, conda), "g++", "c++", "clang++"]]
-    return list({Path(path).resolve(): Path(path) for path in reversed(found) if path}.values())[::-1]
+    found = (shutil.which(name) for name in [*words[:1], *map(str, conda), "g++", "c++", "clang++"])
+    return _unique(Path(path) for path in found if path)
 
 
 def host_compiler() -> Path | None:

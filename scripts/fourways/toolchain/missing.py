@@ -17,6 +17,13 @@ _NEEDS = {
     "pybind11": ("gpu", "cupy", "fourways_aot"),
     "host": ("host compiler",),
 }
+_ABSENT = {
+    "nvcc": f"no nvcc found: {SETUP}",
+    "host compiler": "no C++ compiler found: install g++ (on Debian and Ubuntu: apt install g++)",
+    "cupy": f"CuPy is not installed: {SETUP}",
+    "pycuda": "PyCUDA is not installed: fourways install-pycuda",
+    "fourways_aot": f"the pybind11 module fourways_aot is not built: {SETUP}",
+}
 
 
 def missing(way: str) -> str | None:
@@ -36,17 +43,8 @@ def _complaint(need: str) -> str | None:
             return NO_DRIVER
         reason = found.problem or "CUDA_VISIBLE_DEVICES may hide it"
         return None if gpus() else f"the NVIDIA driver shows no GPU ({reason}): `nvidia-smi` tells more"
-    if need == "nvcc":
-        return None if nvcc() else f"no nvcc found: {SETUP}"
-    if need == "host compiler":
-        return None if host_compiler() else "no C++ compiler found: install g++ (on Debian and Ubuntu: apt install g++)"
-    if installed(need):
-        return None
-    return {
-        "cupy": f"CuPy is not installed: {SETUP}",
-        "pycuda": "PyCUDA is not installed: fourways install-pycuda",
-        "fourways_aot": f"the pybind11 module fourways_aot is not built: {SETUP}",
-    }[need]
+    there = nvcc() if need == "nvcc" else host_compiler() if need == "host compiler" else installed(need)
+    return None if there else _ABSENT[need]
 
 
 def installed(module: str) -> Path | None:

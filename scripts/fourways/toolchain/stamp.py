@@ -10,12 +10,10 @@ from pathlib import Path
 from fourways import kernels
 from fourways.toolchain.driver import driver, gpus
 from fourways.toolchain.find import host_compiler, nvcc
-from fourways.toolchain.versions import distributions, library_version, loaded_library, program_version
+from fourways.toolchain.versions import CUPY, distributions, library_version, loaded_library, program_version
 
-DISTRIBUTIONS = (
-    *("fourways", "numpy", "cupy-cuda13x", "cupy-cuda12x", "cupy", "cuda-core", "cuda-bindings", "pycuda", "pybind11"),
-    *("nvidia-cuda-nvcc", "nvidia-cuda-nvrtc", "nvidia-nvjitlink", "nvidia-cuda-cccl", "ipykernel", "matplotlib"),
-)
+PACKAGES = ("fourways", "numpy", *CUPY, "cuda-core", "cuda-bindings", "pycuda", "pybind11", "ipykernel", "matplotlib")
+CUDA_WHEELS = ("nvidia-cuda-nvcc", "nvidia-cuda-nvrtc", "nvidia-nvjitlink", "nvidia-cuda-cccl")
 
 
 def stamp() -> dict[str, object]:
@@ -43,7 +41,7 @@ def stamp() -> dict[str, object]:
         "nvrtc": library_version("NVRTC", nvrtc) if nvrtc else None,
         "host_compiler": f"{host.name} {program_version(host)}" if host else None,
         "python": platform.python_version(),
-        "packages": distributions(*DISTRIBUTIONS),
+        "packages": distributions(*PACKAGES, *CUDA_WHEELS),
         "os": _system(),
         "libc": " ".join(platform.libc_ver()).strip() or None,
         "cpu": _processor(),
@@ -63,23 +61,18 @@ def _system() -> str:
 
 def _processor() -> str | None:
     """The model of the CPU. `platform.processor()` is empty on many Linux systems."""
-    information = Path("/proc/cpuinfo")
-    text = information.read_text(errors="replace") if information.is_file() else ""
-    found = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(errors="replace"), re.MULTILINE)
     return found[1].strip() if found else platform.processor() or None
 
 
 def _commit() -> tuple[str | None, bool | None]:
     """The clone's commit and whether its tracked files are unchanged; without git, what FOURWAYS_COMMIT says."""
+    describe = ["git", "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty"]
+    clean: bool | None = None  # nobody looked
     try:
-        folder = kernels.root()
-        commit = _git(folder, "rev-parse", "HEAD")
-        return commit, _git(folder, "status", "--porcelain", "--untracked-files=no") == ""
+        done = subprocess.run(describe, cwd=kernels.root(), capture_output=True, text=True, check=True)
+        told, clean = done.stdout.strip(), True
     except (OSError, subprocess.CalledProcessError):
-        told = re.fullmatch(r"([0-9a-f]{7,64})(-dirty)?", os.environ.get("FOURWAYS_COMMIT", ""))
-        return (told[1], False if told[2] else None) if told else (None, None)
-
-
-def _git(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True)
-    return done.stdout.strip()
+        told = os.environ.get("FOURWAYS_COMMIT", "")
+    found = re.fullmatch(r"([0-9a-f]{7,64})(-dirty)?", told)
+    return (found[1], False if found[2] else clean) if found else (None, None)

@@ -6,18 +6,18 @@ import importlib.metadata
 import re
 from pathlib import Path
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from fourways.toolchain.driver import cuda_version
 from fourways.toolchain.find import run
 
+CUPY = ("cupy-cuda13x", "cupy-cuda12x", "cupy")
+"""The distributions of CuPy, of which an environment may have one."""
+
 
 def version(text: str | None) -> Version:
     """Major and minor, to compare: "13.0.88" is 13.0. What says nothing is 0."""
-    try:
-        return Version(".".join(map(str, Version(text or "0").release[:2])))
-    except InvalidVersion:  # a program that prints something else
-        return Version("0")
+    return Version(".".join((text or "0").split(".")[:2]))
 
 
 @functools.cache

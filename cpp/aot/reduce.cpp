@@ -1,0 +1,50 @@
+// What Python sees of reduce and device_reduce: arguments checked, then launched by reduce.cu.
+
+#include "device_array.hpp"
+
+namespace fourways {
+
+// in reduce.cu
+cudaError_t launch_reduce(const float *x, float *total, long long n, cudaStream_t stream);
+cudaError_t launch_device_reduce(const float *x, float *total, long long n, cudaStream_t stream);
+
+void bind_reduce(py::module_ &m)
+{
+    const auto bind = [&](const char *name, auto launch, const char *doc) {
+        def(
+            m, name, {"x", "total"},
+            [launch](Call &call) {
+                const auto in = call.array<const float>("x");
+                const auto out = call.array<float>("total");
+                if (out.size != 1)
+                    throw out.argument.value_error("has shape " + text(out.shape) + "; wanted one element, as (1,)");
+                call.no_overlap(in, out);
+                call.launch([&](cudaStream_t on) { return launch(in.data, out.data, in.size, on); });
+            },
+            doc);
+    };
+    bind("reduce", launch_reduce, R"(reduce(x, total, stream=None) -> None
+
+total[0] = the sum of x, by the kernel of cpp/kernels/reduce.cuh. Returns as soon as the work is queued.
+Adds in float32. The blocks add to total in the order in which they end, so that the last bits of a sum that
+is not exact may differ from run to run. device_reduce always gives the same.
+
+x       float32, any shape, C-contiguous; 0 is the sum of no elements
+total   float32, one element, writable, not in the memory of x. What it held does not matter
+
+stream, the kinds of arrays and the errors raised are those of doublify.
+)");
+    bind("device_reduce", launch_device_reduce, R"(device_reduce(x, total, stream=None) -> None
+
+total[0] = the sum of x, by cub::DeviceReduce. Returns as soon as the work is queued.
+Adds in float32. On one GPU the result is the same in every run.
+
+x       float32, any shape, C-contiguous; 0 is the sum of no elements
+total   float32, one element, writable, not in the memory of x. What it held does not matter
+
+CUB's temporary storage is allocated and freed in the order of the stream (cudaMallocAsync, cudaFreeAsync).
+stream, the kinds of arrays and the errors raised are those of doublify.
+)");
+}
+
+} // namespace fourways

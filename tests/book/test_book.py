@@ -1,0 +1,55 @@
+"""The book of this clone, in a browser: every lesson and command has its page, which asks nobody for anything."""
+
+import json
+from pathlib import Path
+
+import pytest
+from browser import Browser, browser  # noqa: F401 (a fixture)
+from typer.main import get_command
+
+from fourways import book, cli, lesson
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the built book."""
+    pytest.importorskip("jupyter_book")
+    return book.build(book.pages(get_command(cli.app)), tmp_path_factory.mktemp("real") / "book").parent
+
+
+def test_every_lesson_and_every_command_is_a_page(real: Path) -> None:
+    for found in lesson.all_lessons():
+        assert found.title.split(":")[0] in (real / "lessons" / f"{found.slug}.html").read_text()
+    for command in book.COMMANDS:
+        assert f"fourways {command.name}" in (real / "commands" / f"{command.name}.html").read_text()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("dark", [False, True])
+def test_no_page_asks_for_anything_outside_or_complains(
+    browser: Browser,  # noqa: F811
+    real: Path,
+    width: int,
+    dark: bool,
+) -> None:
+    pages = [path for path in real.rglob("*.html") if "_static" not in path.parts]
+    assert len(pages) > len(lesson.all_lessons()) + len(book.COMMANDS)
+    for path in pages:
+        assert (path, browser.open(path, width, dark)) == (path, [])
+        assert browser.run("return document.documentElement.dataset.theme") == ("dark" if dark else "light")
+        wide = browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide == 0, f"{path.name} is wider than a window of {width}"
+
+
+def test_drawings_follow_the_theme(browser: Browser, real: Path) -> None:  # noqa: F811
+    shown = "return [...document.querySelectorAll('article img.only-light')].map(image => image.offsetHeight > 0)"
+    for dark in (False, True):
+        browser.open(real / "lessons" / "00_two_workflows.html", dark=dark)
+        assert set(browser.run(shown)) == {not dark}
+
+
+def test_an_outside_request_and_an_error_would_be_seen(browser: Browser, tmp_path: Path) -> None:  # noqa: F811
+    bad = tmp_path / "bad.html"
+    bad.write_text('<img src="http://127.0.0.1:9/x.png"><script>throw new Error("planted")</script>')
+    found = json.dumps(browser.open(bad))
+    assert "asked for http://127.0.0.1:9/x.png" in found and "planted" in found

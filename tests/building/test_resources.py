@@ -1,0 +1,62 @@
+"""What a kernel needs, as ptxas says and as machine code says: the same numbers, of the right function."""
+
+from pathlib import Path
+
+import pytest
+
+from fourways import building, toolchain
+
+HUNGRY = """
+extern "C" __global__ void hungry(float* x, int n)
+{
+    __shared__ float tile[256];
+    tile[threadIdx.x] = x[threadIdx.x]; __syncthreads();
+    float v[64];
+    #pragma unroll
+    for (int i = 0; i < 64; i++) v[i] = x[i * n] * tile[i];
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 64; i++) x[i * n + 1] = v[i] * v[63 - i];
+}
+extern "C" __global__ void frugal(float* x) { *x = 1; }
+"""
+
+
+@pytest.fixture
+def hungry(tmp_path: Path) -> Path:
+    file = tmp_path / "hungry.cu"
+    file.write_text(HUNGRY)
+    return file
+
+
+@pytest.mark.parametrize("compiler", building.COMPILERS)
+def test_shared_memory_and_spills_where_the_registers_do_not_suffice(compiler: str, hungry: Path) -> None:
+    free = building.build(hungry, compiler)
+    tight = building.build(hungry, compiler, options=["-maxrregcount=24"])
+    assert free.shared_bytes == tight.shared_bytes == 1024
+    assert tight.registers <= 24 < free.registers
+    spilling, whole = tight.resources["hungry"], free.resources["hungry"]
+    assert spilling.spill_bytes >= spilling.stack_bytes > 0 == whole.spill_bytes == whole.stack_bytes
+
+
+def test_each_entry_point_has_its_own(hungry: Path) -> None:
+    built = building.build(hungry)
+    few = built.resources["frugal"]
+    assert (few.shared_bytes, few.spill_bytes) == (0, 0) and few.registers < built.resources["hungry"].registers
+    assert built.registers == built.resources["hungry"].registers, "the hungriest"
+
+
+def test_machine_code_says_the_same(hungry: Path, tmp_path: Path) -> None:
+    built = building.build(hungry, arch="sm_75", options=["-maxrregcount=24"])
+    (tmp_path / "code.cubin").write_bytes(built.code)
+    found = building.of_code(tmp_path / "code.cubin")
+    assert found.keys() == built.resources.keys()
+    for name, needs in built.resources.items():
+        assert (found[name].registers, found[name].shared_bytes) == (needs.registers, needs.shared_bytes)
+        assert found[name].stack_bytes == needs.stack_bytes
+
+
+def test_without_cuobjdump_machine_code_cannot_be_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(toolchain, "program", lambda name: None)
+    with pytest.raises(FileNotFoundError, match="no cuobjdump found, .*: make setup"):
+        building.of_code(tmp_path / "code.cubin")

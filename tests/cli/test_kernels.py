@@ -1,0 +1,91 @@
+"""`fourways build`, `fourways sass` and `fourways link`, whose work needs no GPU."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from fourways import cli, linking, toolchain
+
+
+def fourways(*words: str | Path) -> Result:
+    return CliRunner().invoke(cli.app, [str(word) for word in words])
+
+
+def said(done: Result) -> str:
+    return " ".join(f"{done.stderr} {done.exception}".replace("│", "").split())
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> tuple[str, Path, str, Path]:
+    """The words that ask for both files."""
+    return "--json", tmp_path / "rows.json", "--figure", tmp_path / "figure.svg"
+
+
+def test_build(kept: tuple[str, Path, str, Path]) -> None:
+    done = fourways("build", "1", "-c", "nvrtc", "-c", "nvcc", "--arch", "75", "--arch", "sm_90", *kept)
+    assert done.exit_code == 0 and "runs on" in " ".join(done.stdout.split())
+    content = json.loads(kept[1].read_text())
+    assert [row["arch"] for row in content["tables"]["build"]] == ["sm_75", "sm_90"] * 2 + ["2 + PTX"]
+    assert set(content["tables"]) == {"build", "runs_on"} and content["stamp"]["nvcc"]
+    assert "Building doublify.cuh" in kept[3].read_text()
+
+
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        (("1", "--arch", "999"), "Advice: take one that the compiler knows"),
+        (("1", "--entry", "other", "-c", "nvrtc"), "no entry point 'other'; there are: doublify"),
+        (("BROKEN",), 'identifier "y" is undefined'),
+        (("no.cu",), "no file no.cu"),
+    ],
+)
+def test_a_build_that_fails_leaves_nothing(
+    words: tuple[str, ...], told: str, kept: tuple[str, Path, str, Path], tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken.cu"
+    broken.write_text('extern "C" __global__ void f(float *x) { x[0] = y; }')
+    done = fourways("build", *(broken if word == "BROKEN" else word for word in words), *kept)
+    assert done.exit_code == 1 and told in said(done)
+    assert list(tmp_path.iterdir()) == [broken]
+
+
+def test_sass_counts_lists_and_compares(kept: tuple[str, Path, str, Path]) -> None:
+    counted = fourways("sass", "1", "-a", "75", "-a", "90", *kept)
+    assert counted.exit_code == 0 and "sm_75" in counted.stdout and "constant" in counted.stdout
+    assert json.loads(kept[1].read_text())["tables"]["sass"][0]["kind"] == "all"
+    assert "doublify.cuh: instructions by kind" in kept[3].read_text()
+    listed = fourways("sass", "1", "-w", "nvrtc")
+    assert "STG.E" in listed.stdout and "EXIT" in listed.stdout
+    compared = fourways("sass", "3", "-w", "pycuda", "-w", "pycuda --fmad=false")
+    assert compared.exit_code == 0 and "--fmad=false" in compared.stdout
+
+
+def test_sass_refuses_an_unknown_way() -> None:
+    done = fourways("sass", "1", "-w", "opencl -O3")
+    assert done.exit_code == 2 and "--way: no way 'opencl' that makes machine code" in said(done)
+
+
+def test_link(kept: tuple[str, Path, str, Path]) -> None:
+    done = fourways("link", "--elements", "1000", *kept)
+    assert done.exit_code == 0 and "inlined" in done.stdout and "left" in done.stdout
+    rows = json.loads(kept[1].read_text())["tables"]["link"]
+    assert [row["build"] for row in rows] == list(linking.BUILDS)
+    assert "apply_transform, linked in five ways" in kept[3].read_text()
+    assert "sm_75" in fourways("link", "--arch", "75", "--arch", "90").stdout
+
+
+def test_link_takes_a_lessons_kernel_by_its_number() -> None:
+    done = fourways("link", "1", "--entry", "doublify", "--arch", "90")
+    assert done.exit_code == 0 and "doublify for sm_90" in " ".join(done.stdout.split())
+
+
+def test_link_says_what_went_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toolchain, "gpus", list)
+    done = fourways("link", "--device", "7")
+    assert done.exit_code == 2 and "--device: no CUDA device 7 here; there are: none" in said(done)
+    alone = tmp_path / "alone.cu"
+    alone.write_text('extern "C" __device__ float f(float x);\nextern "C" __global__ void k(float *y) { *y = f(*y); }')
+    done = fourways("link", alone, "--entry", "k")
+    assert done.exit_code == 1 and "f" in said(done)

@@ -1,0 +1,46 @@
+"""What the commands' options refuse before any work is done, each with one clear message."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from fourways import cli, kernels
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        ("nothing", "No such command 'nothing'"),
+        ("check 1 --way opencl", "'opencl'; choose from nvrtc, nvcc, pycuda, pybind11, host"),
+        ("build 1 -c gcc", "'gcc'; choose from nvrtc, nvcc"),
+        ("profile 1 --way host", "'host'; choose from nvrtc, nvcc, pycuda, pybind11"),
+        ("profile 1 --clocks fast", "'fast'; choose from base, none"),
+        ("timeline 1 --way opencl", "'opencl'; choose from"),
+        ("time 1 --sizes 0", "Invalid value for --sizes: '0' is no size"),
+        ("profile 1 --size many", "Invalid value for --size: 'many' is no size"),
+        ("timeline 1 --size 1,2", "Invalid value for --size: 1,2: one size at a time"),
+        ("time 1 --figure sizes.pdf", "sizes.pdf: a figure is a .svg or a .png file"),
+        ("time 1 --json cpp", "cpp is a folder; name a file in it"),
+        ("build 1 --figure README.md/a.svg", "README.md/a.svg: nothing can be written in"),
+        ("timeline 1 --trace cpp", "cpp is a folder"),
+        ("run --timeout soon", "Invalid value for '--timeout'"),
+    ],
+)
+def test_mistakes_get_one_clear_message(words: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(kernels.root())
+    done = CliRunner().invoke(cli.app, words.split())
+    assert done.exit_code == 2
+    assert said in " ".join(done.stderr.replace("│", "").split())
+
+
+@pytest.mark.parametrize("command", ["time", "build", "sass", "profile"])
+def test_a_source_that_is_no_text_is_said(tmp_path: Path, command: str) -> None:
+    (tmp_path / "latin.cu").write_bytes(b"// Gr\xfc\xdfe\n")
+    done = CliRunner().invoke(cli.app, [command, str(tmp_path / "latin.cu")])
+    assert done.exit_code == 1 and "latin.cu is no UTF-8 text" in str(done.exception)
+
+
+def test_a_lesson_named_twice_is_taken_once() -> None:
+    done = CliRunner().invoke(cli.app, ["check", "1", "doublify", "01_doublify", "-w", "host"])
+    assert done.exit_code == 0 and done.stdout.count("01_doublify") == 1

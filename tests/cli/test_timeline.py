@@ -1,0 +1,56 @@
+"""`fourways timeline`: a recorded run shown, drawn and written for Perfetto; what is said without a GPU."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from fourways import cli, lesson, tables, timeline, toolchain
+
+NO_GPU = pytest.mark.skipif(toolchain.missing("gpu") is None, reason="this machine has a GPU")
+
+
+def fourways(*words: str | Path) -> Result:
+    return CliRunner().invoke(cli.app, [str(word) for word in words])
+
+
+@pytest.fixture
+def recorded(root: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str | None, int]]:
+    """A recorded run comes back in the place of a new one. What was asked for."""
+    stored = json.loads((root / "book" / "results" / "commands" / "timeline_1_size_216.json").read_text())
+    asked: list[tuple[str, str | None, int]] = []
+
+    def of_lesson(found: lesson.Lesson, way: str | None, size: int) -> list[tables.Row]:
+        asked.append((found.slug, way, size))
+        return stored["tables"]["timeline"]
+
+    monkeypatch.setattr(timeline, "of_lesson", of_lesson)
+    return asked
+
+
+def test_a_timeline_is_shown_drawn_and_written(recorded: list, tmp_path: Path) -> None:
+    trace, rows, figure = (tmp_path / name for name in ("trace.json", "rows.json", "timeline.svg"))
+    done = fourways("timeline", "1", "--size", "2^16", "--trace", trace, "--json", rows, "--figure", figure)
+    assert done.exit_code == 0 and "doublify" in done.stdout and "busy time" in done.stdout
+    assert recorded == [("01_doublify", "nvrtc", 2**16)]
+    assert json.loads(trace.read_text())["traceEvents"]
+    assert len(json.loads(rows.read_text())["tables"]["timeline"]) > 100
+    assert "01_doublify, nvrtc" in figure.read_text()
+
+
+def test_all_ways_means_every_cell(recorded: list) -> None:
+    assert fourways("timeline", "doublify", "--way", "all").exit_code == 0
+    assert recorded == [("01_doublify", None, 2**26)]
+
+
+def test_the_host_way_and_a_file_are_refused() -> None:
+    done = fourways("timeline", "1", "--way", "host")
+    assert done.exit_code == 1 and "the host way leaves the GPU idle" in str(done.exception)
+    assert isinstance(fourways("timeline", "my.cu").exception, lesson.LessonError)
+
+
+@NO_GPU
+def test_without_a_gpu() -> None:
+    done = fourways("timeline", "1")
+    assert done.exit_code == 1 and str(done.exception).startswith("no timeline: no NVIDIA driver")

@@ -1,0 +1,133 @@
+"""Compiling on the host: the cache and what its names depend on, and what people are told when it cannot be done."""
+
+import os
+import re
+import shutil
+import stat
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from fourways import host, kernels, toolchain
+
+HERE = Path(__file__).parent / "kernels"
+
+
+@pytest.fixture
+def counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """A compiler that counts its calls, a cache of its own, and a kernel with a header."""
+    calls = tmp_path / "calls"
+    compiler = tmp_path / "counting-c++"
+    compiler.write_text(f'#!/bin/sh\necho >> "{calls}"\nexec "{toolchain.host_compiler()}" "$@"\n')
+    compiler.chmod(compiler.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("CXX", str(compiler))
+    monkeypatch.setenv("FOURWAYS_CACHE_DIR", str(tmp_path / "cache"))
+    folder = tmp_path / "my kernels"
+    folder.mkdir()
+    (folder / "amount.cuh").write_text("#define AMOUNT 10\n")
+    (folder / "fill.cuh").write_text(
+        '#include "amount.cuh"\n#ifndef MORE\n#define MORE 0\n#endif\n'
+        'extern "C" __global__ void fill(int *y)\n{\n    y[threadIdx.x] = AMOUNT + MORE;\n}\n'
+    )
+
+    def filled(*options: str) -> int:
+        y = np.zeros(1, np.int32)
+        host.compile(folder / "fill.cuh", options).get_function("fill")((1,), (1,), (y,))
+        return int(y[0])
+
+    return SimpleNamespace(
+        folder=folder, filled=filled, calls=lambda: calls.read_text().count("\n") if calls.exists() else 0
+    )
+
+
+def test_the_cache(counted: SimpleNamespace) -> None:
+    assert (counted.filled(), counted.calls()) == (10, 1)
+    assert (counted.filled(), counted.calls()) == (10, 1)
+    assert (counted.filled("-DMORE=5"), counted.calls()) == (15, 2)
+    header = counted.folder / "amount.cuh"
+    header.write_text("#define AMOUNT 20\n")
+    assert (counted.filled(), counted.calls()) == (20, 3)
+    header.write_text("#define AMOUNT 10\n")
+    assert (counted.filled(), counted.calls()) == (10, 3)
+    source = counted.folder / "fill.cuh"
+    source.write_text(source.read_text().replace("AMOUNT +", "2 * AMOUNT +"))
+    assert (counted.filled(), counted.calls()) == (20, 4)
+
+
+def test_our_own_headers_and_the_compiler_are_part_of_the_key(
+    counted: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clone = tmp_path / "clone"
+    shutil.copytree(kernels.root() / "cpp", clone / "cpp")
+    monkeypatch.setenv("FOURWAYS_ROOT", str(clone))
+    assert (counted.filled(), counted.calls()) == (10, 1)
+    with (clone / "cpp" / "host" / "warp.hpp").open("a") as header:
+        header.write("// changed\n")
+    assert (counted.filled(), counted.calls()) == (10, 2)
+    compiler = Path(os.environ["CXX"])
+    compiler.write_text(compiler.read_text() + "# another version\n")
+    assert (counted.filled(), counted.calls()) == (10, 3)
+    assert not list((tmp_path / "cache").glob("building-*"))
+
+
+def test_a_compile_error_shows_the_compilers_words_and_the_kernels_lines(counted: SimpleNamespace) -> None:
+    source = counted.folder / "fill.cuh"
+    source.write_text(source.read_text().replace("AMOUNT +", "missing_name +"))
+    with pytest.raises(host.CompileError) as raised:
+        host.compile(source)
+    assert re.search(rf"{re.escape(str(source))}:7:\d+: error: .*missing_name", str(raised.value))
+    assert [path.suffix for path in (counted.folder.parent / "cache").iterdir()] == []
+
+
+def test_a_cache_folder_that_cannot_be_made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("FOURWAYS_CACHE_DIR", str(tmp_path / "file"))
+    with pytest.raises(OSError, match=r"cannot be kept in .*/file .*: set FOURWAYS_CACHE_DIR"):
+        host.compile(kernels.path("doublify"))
+
+
+def test_a_kernel_with_cub_says_that_it_has_no_host_way() -> None:
+    with pytest.raises(ValueError, match=r"uses_cub\.cuh has no host way: it uses CUB"):
+        host.compile(HERE / "uses_cub.cuh")
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("#include <cooperative_groups.h>", "it includes <cooperative_groups>, GPU-only"),
+        ("#include <cooperative_groups/reduce.h>", "it includes <cooperative_groups>"),
+        ("#  include <mma.h>", "it includes <mma.h>"),
+        ('    asm volatile("mov.u32 %0, %clock;" : "=r"(x));', "it has inline PTX"),
+        ('    asm("");', "it has inline PTX"),
+    ],
+)
+def test_what_has_no_host_way(tmp_path: Path, line: str, reason: str) -> None:
+    source = tmp_path / "kernel.cuh"
+    source.write_text(f"// a kernel\n{line}\n")
+    with pytest.raises(ValueError, match=rf"kernel\.cuh has no host way: {reason}"):
+        host.compile(source)
+
+
+def test_what_a_comment_says_is_no_reason(tmp_path: Path) -> None:
+    source = tmp_path / "kernel.cuh"
+    source.write_text('// #include <cub/cub.cuh>\n// asm(\nextern "C" __global__ void nothing() {}\n')
+    host.compile(source).get_function("nothing")((1,), (1,), ())
+
+
+def test_calls_of_compile_that_cannot_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    doublify = kernels.path("doublify")
+    with pytest.raises(TypeError, match="a tuple of str"):
+        host.compile(doublify, "-DFACTOR=3")
+    with pytest.raises(ValueError, match="'thread' or 'address'; 'memory' came"):
+        host.compile(doublify, sanitize="memory")
+    with pytest.raises(ValueError, match=r"no kernel 'triple' in doublify\.cuh; there are: doublify"):
+        host.compile(doublify).get_function("triple")
+    (tmp_path / "empty.cuh").write_text("// nothing\n")
+    with pytest.raises(ValueError, match="holds no `__global__ void` function"):
+        host.compile(tmp_path / "empty.cuh")
+    monkeypatch.setattr(toolchain, "host_compiler", lambda: None)
+    monkeypatch.setattr(toolchain, "missing", lambda way: f"for {way}: install g++")
+    with pytest.raises(FileNotFoundError, match="for host: install g"):
+        host.compile(doublify)

@@ -1,0 +1,118 @@
+"""Launches on the host: a wrong argument is named before anything runs, and what cannot start is an error."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fourways import host, kernels
+
+HERE = Path(__file__).parent / "kernels"
+PATIENCE = ("-DFOURWAYS_PATIENCE=1",)  # seconds until lanes that wait for each other in vain give up
+
+
+def poisoned(*shape: int, dtype: type = np.float32) -> np.ndarray:
+    return np.full(shape, np.nan if np.issubdtype(dtype, np.floating) else -99, dtype)
+
+
+X, N = np.arange(8, dtype=np.float32), np.int64(8)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (
+            {"x": X.astype(np.float64)},
+            TypeError,
+            r"argument 1 of 3: const float32\* wants .* of float32; .*float64.* came",
+        ),
+        ({"x": X.astype(">f4")}, TypeError, r"argument 1 of 3: .* >f4"),
+        ({"x": X.tolist()}, TypeError, r"argument 1 of 3: const float32\* wants a NumPy array of float32; list came"),
+        ({"x": None}, TypeError, r"argument 1 of 3: .* NoneType came"),
+        ({"x": np.arange(16, dtype=np.float32)[::2]}, ValueError, r"argument 1 of 3: .* C-contiguous; strides \(8,\)"),
+        ({"x": X.reshape(2, 4).T}, ValueError, "C-contiguous"),
+        ({"n": np.int32(8)}, TypeError, r"argument 3 of 3: int64 is wanted; numpy.int32 came: pass np.int64"),
+        ({"n": 8.0}, TypeError, r"argument 3 of 3: int64 is wanted; float came"),
+        ({"n": True}, TypeError, r"argument 3 of 3: int64 is wanted; bool came"),
+        ({"n": 2**63}, ValueError, r"argument 3 of 3: 9223372036854775808 is out of the range of int64"),
+        ({"n": np.array([8])}, TypeError, r"argument 3 of 3: int64 is wanted; an array of int64 came"),
+        ({"args": (X,)}, TypeError, r"doublify takes 3 arguments \(const float32\*, float32\*, int64\); 1 came"),
+        ({"args": X}, TypeError, "args is a tuple"),
+        ({"grid": (0,)}, ValueError, r"grid is \(0,\); CUDA takes 1 to"),
+        ({"grid": (1, 65536)}, ValueError, "grid is"),
+        ({"grid": 1}, TypeError, "grid is a tuple"),
+        ({"grid": (1.0,)}, TypeError, "grid is a tuple"),
+        ({"grid": (1, 1, 1, 1)}, TypeError, "grid is a tuple"),
+        ({"block": (1025,)}, ValueError, r"block is \(1025,\)"),
+        ({"block": (32, 33)}, ValueError, "has 1056 threads; CUDA takes up to 1024"),
+        ({"block": (1, 1, 65)}, ValueError, "block is"),
+        ({"block": ()}, TypeError, "block is a tuple"),
+        ({"shared_mem": 49153}, ValueError, "shared_mem is 0 to 49152 bytes; 49153 came"),
+        ({"shared_mem": -1}, ValueError, "shared_mem"),
+    ],
+)
+def test_a_wrong_argument_is_named_and_nothing_runs(change: dict, error: type[Exception], message: str) -> None:
+    y = poisoned(8)
+    call = {"grid": (1,), "block": (8,), "args": (change.get("x", X), y, change.get("n", N)), "shared_mem": 0} | {
+        key: value for key, value in change.items() if key not in ("x", "n")
+    }
+    with pytest.raises(error, match=message):
+        host.compile(kernels.path("doublify")).get_function("doublify")(
+            call["grid"], call["block"], call["args"], shared_mem=call["shared_mem"]
+        )
+    assert np.isnan(y).all()
+
+
+def test_an_output_must_be_writable_and_of_its_dtype() -> None:
+    doublify = host.compile(kernels.path("doublify")).get_function("doublify")
+    y = poisoned(8)
+    y.flags.writeable = False
+    with pytest.raises(
+        ValueError, match=r"doublify, argument 2 of 3: float32\* .* can be written; a read-only array came"
+    ):
+        doublify((1,), (8,), (X, y, N))
+    doublify((1,), (8,), (y, poisoned(8), N))  # to be read it may be read-only
+    with pytest.raises(TypeError, match="argument 2 of 3"):
+        doublify((1,), (8,), (X, poisoned(8, dtype=np.int32), N))
+
+
+def test_vector_pointers_want_whole_and_aligned_vectors() -> None:
+    add_one = host.compile(HERE / "types.cuh").get_function("add_one")
+    assert add_one.signature == ("const float32x4*", "float32x4*", "int64")
+    with pytest.raises(ValueError, match=r"argument 1 of 3: .* a multiple of 4 elements; 7 came"):
+        add_one((1,), (1,), (X[:7], poisoned(8), 1))
+    with pytest.raises(ValueError, match=r"argument 2 of 3: .* starts at a multiple of 16 bytes"):
+        add_one((1,), (1,), (X, poisoned(12)[1:9], 1))
+
+
+def test_scalars_are_as_strict_as_the_gpu_ways_need() -> None:
+    scalars = host.compile(HERE / "types.cuh").get_function("scalars")
+    good = [-5, np.uint8(200), np.float32(0.25), 1e300, True, 1]
+    for place, wrong, error in ((1, 256, ValueError), (2, 0.25, TypeError), (3, 1, TypeError), (4, 1, TypeError)):
+        with pytest.raises(error, match=f"scalars, argument {place + 2} of 7"):
+            scalars((1,), (1,), (np.zeros(9), *good[:place], wrong, *good[place + 1 :]))
+
+
+def test_threads_that_cannot_be_started_are_an_error() -> None:
+    """A process with little address space: it has no room for the stacks of 1024 threads."""
+    script = (
+        "import resource, sys, numpy as np; from fourways import host\n"
+        f"kernel = host.compile({str(HERE / 'right.cuh')!r}).get_function('reverse')\n"
+        "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (used + 500_000_000, resource.RLIM_INFINITY))\n"
+        "x, y = np.zeros(1024, np.float32), np.zeros(1024, np.float32)\n"
+        "kernel((1,), (8,), (x, y))\n"
+        "try: kernel((1,), (1024,), (x, y))\n"
+        "except RuntimeError as error: print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert re.match(r"cannot start 1024 OS threads, .*: use a smaller block$", done.stdout), done.stdout + done.stderr
+
+
+def test_lanes_that_never_meet_are_an_error_and_not_a_hang() -> None:
+    never = host.compile(HERE / "planted.cuh", PATIENCE).get_function("never_meet")
+    with pytest.raises(RuntimeError, match=r"thread \d+ of its block waited 1 s in a shuffle"):
+        never((2,), (32,), (poisoned(32, dtype=np.int32),))

@@ -1,0 +1,120 @@
+"""Sanitizers find planted races and overruns, name the line, and find nothing in what is right."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fourways import host, kernels
+
+HERE = Path(__file__).parent / "kernels"
+PATIENCE = ("-DFOURWAYS_PATIENCE=1",)  # seconds until lanes that wait for each other in vain give up
+RNG = np.random.default_rng(7)
+
+
+def kernel(file: str, name: str, *options: str, sanitize: str | None = None) -> host.HostKernel:
+    return host.compile(HERE / f"{file}.cuh", options, sanitize).get_function(name)
+
+
+def poisoned(*shape: int) -> np.ndarray:
+    return np.full(shape, np.nan, np.float32)
+
+
+RACE_LINES = [
+    number
+    for number, line in enumerate((HERE / "planted.cuh").read_text().splitlines(), 1)
+    if line.strip() in ("all[threadIdx.x] = x[threadIdx.x];", "y[threadIdx.x] = all[blockDim.x - 1 - threadIdx.x];")
+]
+
+
+def test_a_planted_race_is_found() -> None:
+    x, y = np.arange(64, dtype=np.float32), poisoned(64)
+    with pytest.raises(host.SanitizerError, match="data race") as raised:
+        kernel("planted", "race", sanitize="thread")((1,), (64,), (x, y))
+    found = re.findall(rf"#0 race {HERE}/planted\.cuh:(\d+)", str(raised.value))
+    assert sorted(map(int, found[:2])) == RACE_LINES
+    assert np.isnan(y).all()
+
+
+def test_right_kernels_have_no_race() -> None:
+    x, y = np.arange(64, dtype=np.float32), poisoned(64)
+    kernel("right", "reverse", sanitize="thread")((2,), (32,), (x, y))
+    np.testing.assert_array_equal(y.reshape(2, 32), x.reshape(2, 32)[:, ::-1])
+    doublify = host.compile(kernels.path("doublify"), sanitize="thread").get_function("doublify")
+    doublify((2,), (48,), (x, y, np.int64(64)))
+    np.testing.assert_array_equal(y, 2 * x)
+    sums = poisoned(3)
+    kernel("right", "block_sum", sanitize="thread")((3,), (64,), (np.ones(1009, np.float32), sums, np.int64(1009)))
+    assert sums.sum() == 1009
+    x, y = RNG.standard_normal((20, 33), np.float32), poisoned(33, 20)
+    arguments = (x, y, np.int32(20), np.int32(33))
+    for name in ("transpose", "transpose_dynamic"):
+        kernel("right", name, sanitize="thread")((3, 2), (16, 16), arguments, shared_mem=16 * 17 * 4)
+        np.testing.assert_array_equal(y, x.T)
+    counts = (np.zeros(5, np.int32), np.zeros(1, np.uint64), np.zeros(1, np.float32), np.zeros(4, np.int32))
+    kernel("right", "atomics", sanitize="thread")((2,), (64,), counts)
+    assert counts[3].tolist() == [32] * 4
+
+
+PAST = {
+    "reads_past_x": "heap-buffer-overflow",
+    "writes_past_y": "heap-buffer-overflow",
+    "writes_past_shared": "global-buffer-overflow",
+    "writes_past_dynamic_shared": "heap-buffer-overflow",
+}
+
+
+@pytest.mark.parametrize("name", PAST)
+def test_a_planted_overrun_is_found(name: str) -> None:
+    x, y = np.arange(32, dtype=np.float32), poisoned(32)
+    arguments = (x, y, np.int64(32)) if name.endswith(("x", "y")) else (y,)
+    launch = kernel("planted", name, *PATIENCE, sanitize="address")
+    with pytest.raises(host.SanitizerError, match=PAST[name]) as raised:
+        launch((1,), (32,), (*arguments, 1), shared_mem=32 * 4)
+    assert re.search(rf"in {name} {HERE}/planted\.cuh:\d+", str(raised.value))
+    assert np.isnan(y).all()
+    launch((1,), (32,), (*arguments, 0), shared_mem=32 * 4)
+    np.testing.assert_array_equal(y, x if len(arguments) == 3 else 1)
+
+
+def test_a_sanitizer_sees_the_same_array_twice_and_refuses_a_partial_overlap() -> None:
+    copy = kernel("planted", "reads_past_x", *PATIENCE, sanitize="address")
+    x = np.arange(33, dtype=np.float32)
+    copy((1,), (32,), (x, x, np.int64(33), 0))
+    np.testing.assert_array_equal(x, np.arange(33))
+    with pytest.raises(ValueError, match="may not overlap in part"):
+        copy((1,), (32,), (x[1:], x[:-1], np.int64(32), 0))
+
+
+def test_a_clean_kernel_that_fails_says_why() -> None:
+    never = kernel("planted", "never_meet", *PATIENCE, sanitize="address")
+    with pytest.raises(RuntimeError, match="waited 1 s") as raised:
+        never((1,), (32,), (np.zeros(32, np.int32),))
+    assert not isinstance(raised.value, host.SanitizerError)
+
+
+@pytest.mark.skipif(
+    not shutil.which("setarch") or subprocess.run(["setarch", "-R", "true"], capture_output=True).returncode != 0,
+    reason="addresses cannot be made less random here (setarch -R)",
+)
+def test_an_old_thread_sanitizer_gets_addresses_that_it_can_take(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In place of its programs: one that complains as they do, unless its addresses are not random."""
+    program, compiler = tmp_path / "program", tmp_path / "c++"
+    program.write_text(
+        "#!/bin/sh\n[ $(( 0x$(cat /proc/$$/personality) & 0x40000 )) != 0 ] && echo int32 && exit\n"
+        'echo "FATAL: ThreadSanitizer: unexpected memory mapping" >&2; exit 66\n'
+    )
+    compiler.write_text(
+        "#!/bin/sh\nwhile [ $# -gt 1 ]; do case $1 in -o) built=$2;; -MF) echo built: > $2;; esac; shift; done\n"
+        f"cp '{program}' $built\n"
+    )
+    for file in (program, compiler):
+        file.chmod(0o755)
+    monkeypatch.setenv("CXX", str(compiler))
+    doublify = host.compile(kernels.path("doublify"), sanitize="thread").get_function("doublify")
+    assert doublify.signature == ("int32",)

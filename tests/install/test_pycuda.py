@@ -1,0 +1,117 @@
+"""PyCUDA's build finds all it links with, and it is installed only where it is not; pip is a stand-in."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import layouts
+import pytest
+from layouts import Pip
+
+from fourways import install
+from fourways.install import InstallError
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine whose only toolkit lies in `tmp_path / "cuda"`, with a libcurand.so.10 and no libcurand.so."""
+    root = layouts.toolkit(tmp_path / "cuda", parts=("nvcc", "headers"))
+    for name in ("cuda.h", "cudaProfiler.h", "curand.h"):
+        layouts.header(root / "include" / name, f"HAS_{name[:-2].upper()}", 1)
+    curand = ["g++", "-shared", "-fPIC", "-Wl,-soname,libcurand.so.10", "-xc", "/dev/null"]
+    (root / "lib").mkdir()
+    subprocess.run([*curand, "-o", str(root / "lib" / "libcurand.so.10")], check=True)
+    layouts.hide_wheels(tmp_path / "packages", monkeypatch)
+    monkeypatch.setattr("fourways.toolchain.find.SYSTEM_ROOT", root)
+    for name in ("CXX", "LIBRARY_PATH", "CPLUS_INCLUDE_PATH", "CUDA_PATH", "CUDA_HOME", "CONDA_PREFIX"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setenv("LDFLAGS", "-Wl,--as-needed")  # Ubuntu's compilers do so by themselves
+    return root
+
+
+def test_the_build_links_driver_and_curand(machine: Path, pip: Pip, tmp_path: Path) -> None:
+    """A module built with pip's variables loads the driver and finds libcurand beside itself in site-packages."""
+    module = tmp_path / "module.so"
+    code = "#include <cudaProfiler.h>\n#include <curand.h>\nint both = HAS_CUDAPROFILER + HAS_CURAND;\n"
+    pip.then(
+        f"link = ['g++', '-shared', '-fPIC', *os.environ['LDFLAGS'].split(), '-xc++', '-', '-lcuda', '-lcurand']\n"
+        f"subprocess.run([*link, '-o', {str(module)!r}], input={code!r}, text=True, check=True)\n"
+    )
+    assert install.build_pycuda(sys.executable, tmp_path).parent == tmp_path
+    dynamic = subprocess.run(["readelf", "-d", str(module)], capture_output=True, text=True, check=True).stdout
+    assert re.findall(r"NEEDED.*\[(libcu\w+\.so[.\d]*)\]", dynamic) == ["libcuda.so.1", "libcurand.so.10"]
+    assert "[$ORIGIN/../nvidia/cu13/lib:/usr/local/cuda/lib64]" in dynamic
+    assert str(tmp_path) not in dynamic
+    (call,) = pip.calls()
+    assert call["PATH"].startswith(f"{machine}/bin:"), "PyCUDA's setup.py takes the first nvcc on PATH"
+    assert call["asked"] == f"pycuda=={install.PYCUDA} --hash=sha256:{install.PYCUDA_SHA256}\n"
+    assert {"--require-hashes", "--no-cache-dir"} <= set(call["words"])
+
+
+@pytest.mark.parametrize("lost", ["include/curand.h", "include/cudaProfiler.h", "lib/libcurand.so.10", "bin/nvcc"])
+def test_what_the_build_lacks_is_named(machine: Path, pip: Pip, tmp_path: Path, lost: str) -> None:
+    (machine / lost).unlink()
+    with pytest.raises(InstallError, match=r"cuda-toolkit\[.*profiler,curand\]") as failure:
+        install.build_pycuda(sys.executable, tmp_path)
+    assert Path(lost).name.removesuffix(".10") in str(failure.value)
+    assert str(machine) in str(failure.value)
+    assert pip.calls() == []
+
+
+def test_no_compiler(machine: Path, pip: Pip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    with pytest.raises(InstallError, match="cannot be built: no C.. compiler found: install g"):
+        install.build_pycuda(sys.executable, tmp_path)
+
+
+@pytest.fixture
+def site(tmp_path: Path, pip: Pip, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The packages of an environment that has no others: `sys.executable` is this Python without its own."""
+    bare = layouts.script(tmp_path / "bare", f'exec "{sys.executable}" -S "$@"')
+    monkeypatch.setattr(sys, "executable", str(bare))
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path / 'site'}:{pip.folder}")
+    return tmp_path / "site"
+
+
+def has_pycuda(site: Path, version: str, code: str) -> None:
+    (site / "pycuda").mkdir(parents=True, exist_ok=True)
+    for name, text in {"__init__": "", "driver": "", "compiler": code}.items():
+        (site / "pycuda" / f"{name}.py").write_text(text)
+    (site / f"pycuda-{version}.dist-info").mkdir(exist_ok=True)
+    (site / f"pycuda-{version}.dist-info" / "METADATA").write_text(f"Name: pycuda\nVersion: {version}\n")
+
+
+def test_install_does_nothing_twice(site: Path, pip: Pip) -> None:
+    has_pycuda(site, install.PYCUDA, "")
+    said: list[str] = []
+    install.install_pycuda(log=said.append)
+    assert pip.calls() == [] and said == [f"PyCUDA {install.PYCUDA} is already installed"]
+
+
+@pytest.mark.parametrize(
+    ("version", "code", "problem"),
+    [
+        (None, "", "is not installed"),
+        ("2025.1", "", "version 2025.1 is installed"),
+        (install.PYCUDA, "raise ImportError('libcurand.so.10')", "does not import: ImportError: libcurand.so.10"),
+    ],
+)
+def test_install_replaces_what_is_wrong(
+    site: Path, pip: Pip, tmp_path: Path, version: str | None, code: str, problem: str
+) -> None:
+    if version:
+        has_pycuda(site, version, code)
+    with pytest.raises(InstallError, match=f"was built and installed, but {problem}"):
+        install.install_pycuda(log=lambda _: None)  # a pip that installs nothing is not believed
+    has_pycuda(tmp_path / "ready", install.PYCUDA, "")
+    pip.then(
+        f"import shutil\nif 'install' in words:\n    shutil.rmtree({str(site)!r}, ignore_errors=True)\n"
+        f"    shutil.copytree({str(tmp_path / 'ready')!r}, {str(site)!r})\n"
+    )
+    said: list[str] = []
+    install.install_pycuda(log=said.append)
+    assert said[0].startswith(f"PyCUDA {problem}: building") and "built and installed in" in said[-1]
+    assert [call["words"][2] for call in pip.calls()[-3:]] == ["wheel", "install", "install"]
+    assert "--force-reinstall" in pip.calls()[-2]["words"] and pip.calls()[-2]["words"][-1].endswith(".whl")

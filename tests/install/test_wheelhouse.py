@@ -1,0 +1,100 @@
+"""A folder of wheels for a machine without network; pip is a stand-in that downloads nothing."""
+
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import layouts
+import pytest
+from layouts import Pip
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from fourways import install
+from fourways.install import InstallError
+
+
+@pytest.fixture
+def python(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """An interpreter with its C headers; whether this one has them is not the question here."""
+    version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    return str(layouts.script(tmp_path_factory.mktemp("python") / "python", f"echo {version} True"))
+
+
+def names(wheels: list[Path]) -> set[str]:
+    return {canonicalize_name(wheel.name.split("-")[0]) for wheel in wheels}
+
+
+def gather(folder: Path, python: str, **options: Any) -> list[Path]:
+    return install.wheelhouse(folder, python=python, log=lambda _: None, **options)
+
+
+def test_wheelhouse_for_a_bare_machine(pip: Pip, python: str, root: Path, tmp_path: Path) -> None:
+    """All that pyproject.toml names but the tools of the desk, with what that needs, a version of each."""
+    wheels = gather(tmp_path / "new" / "house", python)
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lists = [project["dependencies"], *project["optional-dependencies"].values()]
+    direct = {canonicalize_name(Requirement(entry).name) for entries in lists for entry in entries}
+    assert names(wheels) >= direct - {"mypy", "ruff", "selenium"}
+    assert names(wheels) >= {"nvidia-cuda-nvcc", "jedi", "rpds-py", "mako", "pycuda", "jupyter-book", "sphinx"}
+    assert names(wheels).isdisjoint({"ruff", "mypy", "selenium"})
+    assert len(names(wheels)) == len(wheels) and wheels == sorted((tmp_path / "new" / "house").iterdir())
+    download, build = pip.calls()
+    assert {"--require-hashes", "--no-deps", "--only-binary"} <= set(download["words"])
+    assert download["words"][:2] == build["words"][:2] == ["--python", python]
+
+
+def test_wheelhouse_leaves_out_what_is_there(pip: Pip, python: str, tmp_path: Path) -> None:
+    """As `pip freeze` prints it, and as people write it; what names no package of the lock leaves out none."""
+    everything = names(gather(tmp_path / "all", python))
+    freeze = ["CuPy_CUDA13x==14.2.0", "numpy @ file:///numpy", "cuda-core[cu13]>=1.2  # for linking", "PyCUDA==1"]
+    freeze += ["-e git+https://example.com/jinja2#egg=jinja2", "# matplotlib==3.10", "", "jinja", "--hash=sha256:aa"]
+    left = names(gather(tmp_path / "some", python, have=[*freeze, " nvidia-*\n"]))
+    gone = {"cupy-cuda13x", "numpy", "cuda-core", "pycuda"}
+    assert everything - left == gone | {each for each in everything if each.startswith("nvidia-")}
+    assert left < everything
+    assert [call["words"][2] for call in pip.calls()] == ["download", "wheel", "download"]
+
+
+def test_a_machine_that_has_everything(pip: Pip, python: str, tmp_path: Path) -> None:
+    assert gather(tmp_path / "house", python, have=["*"]) == []
+    assert pip.calls() == [] and (tmp_path / "house").is_dir()
+
+
+def test_wheelhouse_is_whole_or_not_there(pip: Pip, python: str, tmp_path: Path) -> None:
+    pip.then("sys.exit('error: no network')")
+    with pytest.raises(InstallError, match="no network") as failure:
+        gather(tmp_path / "house", python)
+    assert list(tmp_path.iterdir()) == []
+    Path(str(failure.value).split("all of it: ")[1].split(")")[0]).unlink()
+
+
+def test_wheelhouse_misses_nothing_silently(pip: Pip, python: str, tmp_path: Path) -> None:
+    """A Python that the lock does not serve: pip skips what a marker excludes, without an error."""
+    pip.then("for wheel in options['-d'].glob('numpy-*') if 'download' in words else (): wheel.unlink()")
+    with pytest.raises(InstallError, match=r"requirements.lock holds nothing for Python .* of: numpy$"):
+        gather(tmp_path / "house", python)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_wheelhouse_keeps_other_peoples_files(pip: Pip, python: str, tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("42")
+    with pytest.raises(InstallError, match="not empty"):
+        gather(tmp_path, python)
+    with pytest.raises(InstallError, match="not empty"):
+        gather(tmp_path / "thesis.tex", python)
+    assert (tmp_path / "thesis.tex").read_text() == "42" and pip.calls() == []
+
+
+def test_lock_is_read() -> None:
+    text = (
+        "# a comment, made with uv==0.9\n"
+        "a.b[extra,more]==1 ; python_version < '3.12' \\\n    --hash=sha256:aa\n    # via\n    #   fourways\n"
+        "A_b==2 ; python_version >= '3.12' \\\n    --hash=sha256:bb \\\n    --hash=sha256:cc\n    # via c\n"
+        "c==3 \\\n    --hash=sha256:dd\n    # via top\n"
+    )
+    lock = install.read_lock(text)
+    assert list(lock) == ["a-b", "c"]
+    assert [entry.count("--hash") for entry in lock["a-b"]] == [1, 2]
+    assert "".join(entry for entries in lock.values() for entry in entries) == text.split("\n", 1)[1]

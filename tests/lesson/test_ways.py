@@ -1,0 +1,89 @@
+"""The ways of a lesson: found by the names of their functions, run from its cells, chosen among."""
+
+from pathlib import Path
+
+import pytest
+
+from fourways import lesson, toolchain
+
+LESSON = """---
+fourways: {kernel: triple, rtol: 1.0e-3}
+---
+
+```{code-cell} python
+:tags: [setup]
+make_inputs, reference = (lambda size: (list(range(size)),)), (lambda x: [3 * each for each in x])
+```
+
+```{code-cell} python
+:tags: [way-nvcc]
+raise RuntimeError("there is no GPU")
+```
+
+```{code-cell} python
+:tags: [way-host]
+def triple_host(x, y):
+    y[:] = reference(x)
+```
+"""
+
+
+def function(x, y): ...
+
+
+@pytest.fixture
+def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> lesson.Lesson:
+    """A lesson with two ways, of which this machine can run one."""
+    monkeypatch.setattr(toolchain, "missing", lambda way: None if way == "host" else f"no {way} here")
+    path = tmp_path / "05_triple.md"
+    path.write_text(LESSON)
+    return lesson.Lesson(path)
+
+
+def test_load_runs_what_can_run_here(found: lesson.Lesson) -> None:
+    ways = lesson.load(found)
+    assert (ways.kernel, ways.rtol) == ("triple", 1e-3)
+    assert ways.missing.keys() == set(lesson.WAYS) - {"host"}
+    y: list[int] = []
+    ways.functions["host"](*ways.make_inputs(3), y)
+    assert y == [0, 3, 6]
+
+
+def test_load_names_the_cell_that_fails(found: lesson.Lesson) -> None:
+    with pytest.raises(
+        lesson.LessonError, match=r"05_triple.md, cell 1 tagged way-nvcc: RuntimeError: there is no GPU"
+    ):
+        lesson.load(found, ["nvcc"])
+    assert lesson.load(found, ["host"]).functions.keys() == {"host"}
+
+
+def test_collect_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(lesson.LessonError, match="no make_inputs"):
+        lesson.collect({"doublify_host": function})
+    with pytest.raises(lesson.LessonError, match="of one kernel.*'doublify', 'saxpy'"):
+        lesson.collect({"saxpy_nvcc": function, "doublify_host": function})
+    monkeypatch.setattr(toolchain, "missing", lambda need: "gpu is away" if need == "nvrtc" else None)
+    with pytest.raises(lesson.LessonError, match="no way is defined; nvrtc: gpu is away"):
+        lesson.collect({})
+    monkeypatch.setattr(toolchain, "missing", lambda need: None)
+    with pytest.raises(lesson.LessonError, match="found none"):
+        lesson.collect({})
+
+
+def test_collect_takes_the_ways_alone_in_their_order() -> None:
+    there = {"make_inputs": function, "reference": function, "doublify": function, "doublify_fast": function}
+    ways = lesson.collect({"doublify_host": function, "doublify_nvrtc": function} | there, rtol=1e-6)
+    assert (ways.kernel, list(ways.functions), ways.rtol) == ("doublify", ["nvrtc", "host"], 1e-6)
+
+
+def test_runnable_and_only() -> None:
+    functions = {"nvrtc": function, "nvcc": function, "host": function}
+    ways = lesson.Ways("k", function, function, functions, {"nvcc": "no nvcc", "pybind11": "no module"})
+    assert list(ways.runnable) == ["nvrtc", "host"]
+    chosen = ways.only(["host", "nvcc"])
+    assert (list(chosen.functions), list(chosen.runnable), chosen.missing) == (
+        ["nvcc", "host"],
+        ["host"],
+        {"nvcc": "no nvcc"},
+    )
+    assert list(ways.functions) == ["nvrtc", "nvcc", "host"], "the ways asked stay as they are"

@@ -1,0 +1,179 @@
+"""Every lesson has the agreed shape and runs, and what is recorded of it fits what it says today."""
+
+import ast
+import builtins
+import json
+import re
+from copy import deepcopy
+from pathlib import Path
+
+import jupytext
+import pytest
+
+from fourways import book, kernels, lesson, toolchain
+
+LESSONS = lesson.all_lessons()
+PARTS = (
+    "The kernel",
+    "The ways",
+    "Check",
+    "Time",
+    "Look inside",
+    "Just in time or ahead of time?",
+    "Exercises",
+    "Sources",
+)
+
+
+@pytest.fixture(params=LESSONS, ids=lambda found: found.slug)
+def found(request: pytest.FixtureRequest) -> lesson.Lesson:
+    return request.param
+
+
+def prose(found: lesson.Lesson) -> str:
+    return "\n\n".join(cell.source for cell in found.notebook.cells if cell.cell_type == "markdown")
+
+
+def test_there_are_lessons() -> None:
+    assert [found.number for found in LESSONS] == [f"{number:02}" for number in range(len(LESSONS))]
+    assert len(LESSONS) >= 2
+
+
+def test_front_matter(found: lesson.Lesson) -> None:
+    meta = found.meta
+    assert meta["kernel"] in kernels.names()
+    assert set(meta["ways"]) | set(meta["without"]) == set(lesson.WAYS), "every way is there, or under `without`"
+    assert not set(meta["ways"]) & set(meta["without"])
+    assert all(reason for reason in meta["without"].values()), "a way that is missing has a reason"
+    assert 20 <= meta["minutes"] <= 40
+
+
+def test_every_way_defines_its_one_function(found: lesson.Lesson) -> None:
+    for way in lesson.WAYS:
+        cells = found.cells(f"way-{way}")
+        assert len(cells) == (way in found.meta["ways"]), way
+        for source in cells:
+            functions = re.findall(rf"^def (\w+_(?:{'|'.join(lesson.WAYS)}))\((.*)\):", source, re.MULTILINE)
+            assert [name for name, _ in functions] == [f"{found.meta['kernel']}_{way}"]
+    signatures = {
+        signature
+        for way in found.meta["ways"]
+        for source in found.cells(f"way-{way}")
+        for signature in re.findall(rf"^def {found.meta['kernel']}_{way}\((.*)\):", source, re.MULTILINE)
+    }
+    assert len(signatures) == 1, "all ways have the same signature"
+
+
+def test_parts_in_order(found: lesson.Lesson) -> None:
+    headings = re.findall(r"^## (.+)$", prose(found), re.MULTILINE)
+    places = [next((i for i, text in enumerate(headings) if text.startswith(part)), None) for part in PARTS]
+    assert None not in places, dict(zip(PARTS, places, strict=True))
+    assert places == sorted(places, key=lambda place: place or 0)
+
+
+def test_goals_in_three_lines(found: lesson.Lesson) -> None:
+    for start in ("- **You will** ", "- **You will learn** ", "- **You need** "):
+        assert len(re.findall(rf"^{re.escape(start)}", prose(found), re.MULTILINE)) == 1, start
+
+
+def test_the_kernel_shown_is_the_file(found: lesson.Lesson) -> None:
+    shown = re.search(r"^## The kernel$.*?```cuda\n(.*?)```", prose(found), re.DOTALL | re.MULTILINE)
+    assert shown and shown[1] == kernels.source(found.meta["kernel"])
+
+
+def test_two_exercises_each_with_a_solution(found: lesson.Lesson) -> None:
+    assert len(found.cells("exercise")) >= 2
+    assert len(found.cells("exercise")) == len(found.cells("solution"))
+
+
+def test_short_paragraphs(found: lesson.Lesson) -> None:
+    text = re.sub(r"```.*?```", "", prose(found), flags=re.DOTALL)
+    long = [part for part in text.split("\n\n") if len(part.splitlines()) > 5 and part[0] not in "-|:"]
+    assert not long, "a paragraph is at most five lines"
+
+
+def test_recorded_outputs_fit_the_sources(found: lesson.Lesson) -> None:
+    """Fails when a code cell, the kernel or the binding changed after the recording: `make record` on a GPU."""
+    recorded = kernels.root() / "book" / "recorded" / f"{found.slug}.ipynb"
+    assert recorded.exists(), "never recorded: `make record` on a GPU machine"
+    stamp = json.loads(recorded.read_text())["metadata"]["fourways"]["stamp"]
+    assert stamp["sources"] == book.fingerprint(found), "changed since the recording: `make record` on a GPU"
+    results = list((kernels.root() / "book" / "results").glob(f"*/{found.slug}.json"))
+    assert any(json.loads(path.read_text())["stamp"] == stamp for path in results), "recording and results differ"
+
+
+def test_recorded_runs_name_no_place_of_the_machine() -> None:
+    files = [path for path in (kernels.root() / "book").glob("re*/**/*") if path.suffix in (".ipynb", ".json")]
+    assert files
+    for path in files:
+        text = path.read_text()
+        if path.stem == "03_reduce_and_scan":  # which asks CuPy for its nvcc, and prints where the toolkit lies
+            text = text.replace("/usr/local/cuda/bin/nvcc", "", 1)
+        found_places = re.findall(r"(?<![\w.~…])/(?:home|root|work|opt|usr|var)/\S{0,40}", text)
+        assert not found_places, path.name
+
+
+def test_recorded_runs_hold_no_error_and_no_skipped_cell() -> None:
+    for path in (kernels.root() / "book" / "recorded").glob("*.ipynb"):
+        text = path.read_text()
+        assert '"output_type": "error"' not in text and "Skipped: " not in text, path.name
+
+
+def test_code_fits_the_page(found: lesson.Lesson) -> None:
+    cells = [cell.source for cell in found.notebook.cells if cell.cell_type == "code"]
+    long = [
+        line
+        for source in [*cells, kernels.source(found.meta["kernel"])]
+        for line in source.splitlines()
+        if len(line) > 92
+    ]
+    assert not long, "longer lines scroll sideways in the book"
+
+
+@pytest.mark.parametrize("absent", ["gpu", *lesson.WAYS])
+def test_a_cell_that_runs_needs_no_cell_that_is_skipped(
+    found: lesson.Lesson, absent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where one way (or the GPU) is missing, its cells are skipped and all others still find their names."""
+    without = {absent, *(lesson.WAYS[:4] if absent == "gpu" else ())}
+    monkeypatch.setattr(toolchain, "missing", lambda need: f"no {need}" if need in without else None)
+    there, gone = set(dir(builtins)), set()
+    for cell in found.notebook.cells:
+        if cell.cell_type == "code":
+            names = [node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Name)]
+            tree = ast.walk(ast.parse(cell.source))
+            stored = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+            for node in tree:
+                if isinstance(node, ast.FunctionDef):
+                    stored |= {node.name, *(argument.arg for argument in node.args.args)}
+                elif isinstance(node, ast.Lambda):
+                    stored |= {argument.arg for argument in node.args.args}
+                elif isinstance(node, ast.Import | ast.ImportFrom):
+                    stored |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+                elif isinstance(node, ast.ExceptHandler) and node.name:
+                    stored.add(node.name)
+            if lesson.skip_reason(cell):
+                gone |= stored - there
+            else:
+                there |= stored
+                used = {node.id for node in names if isinstance(node.ctx, ast.Load)}
+                assert not used & (gone - there), f"without {absent}, this cell fails:\n{cell.source}"
+
+
+def test_a_lesson_saved_by_jupyterlab_stays_a_lesson(found: lesson.Lesson, tmp_path: Path) -> None:
+    """jupytext writes only the metadata it is told to keep; the Jupyter extension adds the kernel's own."""
+    notebook, saved = deepcopy(found.notebook), tmp_path / found.path.name
+    notebook.metadata["kernelspec"] = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+    notebook.metadata["language_info"] = {"name": "python", "version": "3.13.0"}
+    jupytext.write(notebook, saved, fmt="md:myst")
+    again = lesson.Lesson(saved)
+    assert again.meta == found.meta
+    assert again.notebook.metadata["jupytext"]["notebook_metadata_filter"] == "fourways"  # so the next save keeps it
+    cells = [[(cell.source, lesson.tags(cell)) for cell in each.notebook.cells] for each in (found, again)]
+    assert cells[0] == cells[1]
+
+
+def test_it_runs_as_far_as_this_machine_can(found: lesson.Lesson) -> None:
+    result = lesson.run(found)
+    assert result.outcome == "passed", result.error
+    assert result.ran >= 10

@@ -1,0 +1,219 @@
+"""Five builds without a GPU: what they inline, what they refuse in the tool's words, and which tools fit together."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from fourways import building, linking, tables, toolchain
+
+CALLED = ("PTX, nvJitLink", "nvcc -rdc=true")
+LIBRARY = """extern "C" __device__ float f(float x);
+extern "C" __global__ void k(const float* x, float* y, long long n) { y[threadIdx.x] = f(x[threadIdx.x]); }
+"""
+DEFINES = 'extern "C" __device__ float f(float x) { return x + 1; }\n'
+GPU = toolchain.Gpu("a GPU without memory", "9.0", "sm_90", 0)
+
+
+@pytest.fixture(autouse=True)
+def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toolchain, "gpus", list)
+
+
+def without(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
+    find = toolchain.program
+    monkeypatch.setattr(toolchain, "program", lambda name: None if name == missing else find(name))
+
+
+def calls(*units: Path | str) -> dict[str, int]:
+    """The calls that each build leaves in the kernel `k`; none fails."""
+    rows = linking.link_all(units, "k", ["sm_90"])
+    assert [row["error"] for row in rows] == [None] * 5
+    return {row["build"]: row["calls"] for row in rows}
+
+
+def test_strings_and_files_of_ones_own(tmp_path: Path) -> None:
+    """Two files may have one name, and include what lies beside them or in a folder beside theirs."""
+    for folder, text in (("a", '#include "../b/library.cuh"\n'), ("b", '#include "defines.cuh"\n')):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "unit.cu").write_text(text)
+    (tmp_path / "b" / "library.cuh").write_text(LIBRARY)
+    (tmp_path / "b" / "defines.cuh").write_text(DEFINES)
+    expected = {build: int(build in CALLED) for build in linking.BUILDS}
+    assert calls(tmp_path / "a" / "unit.cu", tmp_path / "b" / "unit.cu") == expected
+    assert calls(LIBRARY, tmp_path / "b" / "unit.cu") == expected
+
+
+def test_the_compilers_own_helpers_do_not_count() -> None:
+    """A division's slow path is a function of the compiler's, called even where the user's is inlined."""
+    divides = LIBRARY.replace("f(x[threadIdx.x])", "f(x[threadIdx.x]) / x[n]")
+    rows = linking.link_all([divides, DEFINES], "k", ["sm_90"])
+    assert [row["calls"] for row in rows] == [int(row["build"] in CALLED) for row in rows]
+    assert [row["functions"] for row in rows] == [["f"] if row["build"] in CALLED else [] for row in rows]
+
+
+def test_noinline_is_obeyed() -> None:
+    assert set(calls(LIBRARY, DEFINES.replace("__device__", "__device__ __noinline__")).values()) == {1}
+
+
+def test_cuobjdump_alone_counts_calls_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    without(monkeypatch, "nvdisasm")
+    assert calls(LIBRARY, DEFINES) == {build: int(build in CALLED) for build in linking.BUILDS}
+
+
+@pytest.mark.parametrize(
+    ("units", "entry", "arch", "words", "advice"),
+    [
+        ([LIBRARY], "k", "90", "Unresolved extern function 'f'", "name the unit that defines it"),
+        ([LIBRARY, DEFINES, DEFINES], "k", "90", "'f': symbol multiply defined", "keep one definition"),
+        ([LIBRARY, DEFINES], "k", "33", "--gpu-architecture", "take one that the compiler knows, such as 75"),
+        ([LIBRARY, DEFINES.replace("+ 1", "+ z")], "k", "90", 'unit_2.cu(1): error: identifier "z"', "mend the source"),
+        ([LIBRARY, DEFINES], "other", "90", "no kernel 'other' in the program; there are: k", "take one of these"),
+        (["// empty\n"], "k", "90", "no kernel 'k' in the program; there are: none", "define it as"),
+        ([LIBRARY, "nowhere.cu"], "k", "90", "no file nowhere.cu", "give the path"),
+    ],
+    ids=["undefined", "twice", "architecture", "compile", "entry", "empty", "file"],
+)
+def test_errors_in_the_tools_words(units: list[str], entry: str, arch: str, words: str, advice: str) -> None:
+    with pytest.raises(linking.LinkingError) as error:
+        linking.link_all(units, entry, [arch])
+    lines = str(error.value).splitlines()
+    assert words in str(error.value)
+    assert lines[-1].startswith(f"Advice: {advice}")
+    assert sum(line.startswith("Advice") for line in lines) == 1
+
+
+def written(folder: Path, *units: str) -> list[Path]:
+    paths = [folder / f"unit_{number}.cu" for number, _ in enumerate(units, 1)]
+    for path, unit in zip(paths, units, strict=True):
+        path.write_text(unit)
+    return paths
+
+
+@pytest.mark.parametrize("build", list(linking.BUILDS))
+@pytest.mark.parametrize(
+    ("units", "words"),
+    [([LIBRARY], "ndefined reference|nresolved extern"), ([LIBRARY, DEFINES, DEFINES], "ultipl|already been defined")],
+    ids=["undefined", "twice"],
+)
+def test_every_build_refuses(build: str, units: list[str], words: str, tmp_path: Path) -> None:
+    """Also the PTX link of a symbol defined twice, for which nvJitLink returns a cubin."""
+    with pytest.raises(building.BuildError, match=words):
+        linking.BUILDS[build](written(tmp_path, *units), "sm_90", tmp_path)
+
+
+def test_variables_defined_twice_in_ptx(tmp_path: Path) -> None:
+    counter = "__device__ int counter[4];\n"
+    paths = written(tmp_path, counter + LIBRARY, counter)
+    with pytest.raises(linking.LinkingError, match="definition of 'counter' in 'unit_2.cu', first defined in 'unit_1"):
+        linking.BUILDS["PTX, nvJitLink"](paths, "sm_90", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("output", "compiler", "linker", "right"),
+    [
+        ("ltoir", "13.0", "13.0", True),
+        ("ltoir", "13.0", "13.5", True),
+        ("ltoir", "13.5", "13.0", False),
+        ("ltoir", "12.9", "13.0", False),
+        ("ptx", "12.9", "13.0", True),
+        ("ptx", "13.5", "13.0", False),
+        ("ptx", "13.9", "13.10", True),
+        ("cubin", "12.9", "13.0", True),
+        ("cubin", "13.1", "13.0", False),
+    ],
+)
+def test_version_rules(output: str, compiler: str, linker: str, right: bool) -> None:
+    if right:
+        linking.check_versions(output, ("NVRTC", compiler), ("nvJitLink", linker))
+        return
+    what = {"ltoir": "LTO-IR", "ptx": "PTX", "cubin": "machine code"}[output]
+    words = f"nvJitLink {linker} cannot link {what} of NVRTC {compiler}; wanted: .*\nAdvice: take nvJitLink and NVRTC"
+    with pytest.raises(linking.LinkingError, match=words):
+        linking.check_versions(output, ("NVRTC", compiler), ("nvJitLink", linker))
+
+
+def failed(words: str) -> list[bool]:
+    """Which of the five builds of the default program say this."""
+    rows: list[tables.Row] = linking.link_all(archs=["sm_90"])
+    return [words in (row["error"] or "") for row in rows]
+
+
+def test_versions_are_asserted_before_linking(monkeypatch: pytest.MonkeyPatch) -> None:
+    from cuda.bindings import nvjitlink
+
+    monkeypatch.setattr(nvjitlink, "version", lambda: (12, 9))
+    assert failed("nvJitLink 12.9 cannot link") == [False, True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("version", "refuses"), [("12.9.1", [False] * 3 + [True] * 2), ("14.0.1", [False] * 4 + [True])]
+)
+def test_nvcc_and_nvlink_of_two_toolkits(monkeypatch: pytest.MonkeyPatch, version: str, refuses: list[bool]) -> None:
+    """An older nvlink takes nothing of nvcc's; one of the next major version its machine code, but not its LTO-IR."""
+    real = toolchain.program_version
+    fake = lambda tool: version if tool.name == "nvlink" else real(tool)  # noqa: E731
+    monkeypatch.setattr(toolchain, "program_version", fake)
+    assert failed(f"nvlink {version[:4]} cannot link") == refuses
+
+
+def test_a_driver_is_not_asked_to_link(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without nvJitLink cuda.core would ask the driver, and warn, and fail on LTO-IR in words of its own."""
+    from cuda import core
+
+    monkeypatch.setattr(core, "Linker", SimpleNamespace(which_backend=lambda: "driver"))
+    words = "nvJitLink is missing or too old; cuda.core would ask the NVIDIA driver instead, which cannot link LTO-IR"
+    assert failed(f"{words}\nAdvice: make setup") == [False, False, True, False, False]
+    assert failed("which would be another build\nAdvice: make setup") == [False, True, False, False, False]
+
+
+@pytest.mark.parametrize("tool", ["nvcc", "nvlink"])
+def test_without_nvcc_or_nvlink_the_other_builds_remain(monkeypatch: pytest.MonkeyPatch, tool: str) -> None:
+    without(monkeypatch, tool)
+    assert failed(f"no {tool} found: {toolchain.SETUP}") == [False] * 3 + [True] * 2
+
+
+def test_without_cuobjdump_nothing_can_be_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
+    without(monkeypatch, "cuobjdump")
+    with pytest.raises(linking.LinkingError, match="^no cuobjdump found, which looks into machine code: make setup$"):
+        linking.link_all()
+
+
+@pytest.fixture
+def one_build() -> Iterator[None]:
+    """The first build alone, where the others would only take time."""
+    every = dict(linking.BUILDS)
+    for build in list(every)[1:]:
+        del linking.BUILDS[build]
+    yield
+    linking.BUILDS.update(every)
+
+
+@pytest.mark.usefixtures("one_build")
+@pytest.mark.parametrize(
+    ("parameters", "taken"),
+    [
+        ("const float* x, float* y, long long n", True),
+        ("const float *__restrict__ in, float *__restrict__ out, const long long size", True),
+        ("const float* x, float* y, long n", True),
+        ("const float* x, float* y, int n", False),
+        ("const double* x, double* y, long long n", False),
+        ("float* y, const float* x, long long n", False),
+        ("const float* x, float* y", False),
+    ],
+)
+def test_the_compiler_says_whether_a_kernel_can_be_called(
+    parameters: str, taken: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also one that stands in a header, behind a macro. One that can is run: here on a GPU where nothing fits."""
+    (tmp_path / "k.cuh").write_text(f'#define KERNEL extern "C" __global__ void\nKERNEL k({parameters}) {{}}\n')
+    unit = tmp_path / "unit.cu"
+    unit.write_text('#include "k.cuh"\n')
+    monkeypatch.setattr(toolchain, "gpus", lambda: [GPU])
+    if taken:
+        with pytest.raises(linking.LinkingError, match="1 elements do not fit:\n.*\nAdvice: take fewer: --elements"):
+            linking.link_all([unit], "k", elements=1)
+    else:
+        (row,) = linking.link_all([unit], "k", elements=1)
+        assert row["not_run"] == "the compiler does not take k for k(const float* x, float* y, long long n)"

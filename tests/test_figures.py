@@ -1,0 +1,109 @@
+"""The look of every plot: data in, figure out; written whole, the same bytes for the same data."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+
+from fourways import figures, tables
+
+
+def ends(axes: Any) -> list[str]:
+    """The texts at the bars' ends."""
+    return [text.get_text() for text in axes.texts]
+
+
+def test_stacked_bars_have_a_panel_each_with_its_own_scale() -> None:
+    panels = {
+        "cold": {"nvrtc": {"import": 1.0, "build": 2.0}, "host": {"build": 0.5}},
+        "warm": {"nvrtc": {"import": 1}},
+    }
+    drawn = figures.stacked_bars(panels, "seconds", "First results")
+    cold, warm = drawn.axes
+    assert [axes.get_title(loc="left") for axes in drawn.axes] == ["cold", "warm"]
+    assert ends(cold) == ["3.00 s", "0.500 s"] and ends(warm) == ["1.00 s"]
+    starts = [[bar.get_x() for bar in bars] for bars in cold.containers]
+    assert starts == [[0, 0], [1, 0]], "a stage begins where the one before it ends"
+    assert cold.get_xlim()[1] > warm.get_xlim()[1]
+    assert [text.get_text() for text in drawn.legends[0].texts] == ["import", "build"]
+    assert (drawn.get_suptitle(), warm.get_xlabel()) == ("First results", "seconds")
+
+
+def test_more_stages_than_colours_are_told_apart() -> None:
+    stages = {str(number): 1.0 for number in range(len(figures.STAGE_COLOURS) + 2)}
+    (axes,) = figures.stacked_bars({"": {"all": stages}}, "", "", show=lambda total: f"{total:.0f} in all").axes
+    looks = {(bars[0].get_facecolor(), bars[0].get_hatch()) for bars in axes.containers}
+    assert len(looks) == len(stages)
+    assert ends(axes) == ["9 in all"]
+
+
+def test_log_bars_have_a_cluster_for_each_way() -> None:
+    groups = {"running": {"nvrtc": 0.25, "nvcc": 1.5}, "fresh": {"nvcc": 3.0}}
+    (axes,) = figures.log_bars(groups, ["nvrtc", "nvcc"], "seconds", "One constant changed").axes
+    assert ends(axes) == ["250 ms · running", "1.5 s · running", "3 s · fresh"]
+    assert [to_hex(bar.get_facecolor()).upper() for bar in axes.patches[:2]] == [
+        figures.COLOURS["nvrtc"],
+        figures.COLOURS["nvcc"],
+    ]
+    middles = [bar.get_y() + bar.get_height() / 2 for bar in axes.patches]
+    assert middles == pytest.approx([-0.2, 0.8, 1.2]), "either side of the way's tick"
+    assert axes.get_xscale() == "log"
+
+
+def test_bars_have_their_values_at_their_ends() -> None:
+    drawn = figures.bars({"a GPU": {"mine": 2e12, "copy": 4e12}}, tables.rate, {"mine": "#ff0000"}, "Transposing")
+    assert ends(drawn.axes[0]) == ["2.00 TB/s", "4.00 TB/s"]
+    assert [to_hex(bar.get_facecolor()) for bar in drawn.axes[0].patches] == ["#ff0000", "#777777"]
+
+
+def test_lines_below_a_roof() -> None:
+    series = {"nvrtc": [(1024, 1e9), (2048, 2e9)], "device copy": [(1024, 4e9), (2048, 4e9)]}
+    (axes,) = figures.lines(series, "elements", "bytes/s", tables.rate, "Sizes", roof="device copy").axes
+    line, roof = axes.lines
+    assert (line.get_linestyle(), roof.get_linestyle()) == ("-", "--")
+    assert to_hex(line.get_color()).upper() == figures.COLOURS["nvrtc"]
+    assert list(roof.get_ydata()) == [4e9, 4e9]
+    assert axes.yaxis.get_major_formatter()(2e9, 0) == "2.00 GB/s"
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+
+
+def test_a_roofline_bends_where_the_roofs_meet() -> None:
+    drawn = figures.roofline({"mine": (0.125, 5e11)}, 4e12, {"fp32": 6e13}, "A roofline")
+    slope, flat, point = drawn.axes[0].lines
+    assert slope.get_xdata()[1] == flat.get_xdata()[0] == 15, "FLOP per byte"
+    assert slope.get_ydata()[1] == flat.get_ydata()[0] == 6e13
+    assert (point.get_xdata()[0], point.get_ydata()[0]) == (0.125, 5e11)
+    assert ends(drawn.axes[0]) == ["DRAM, 4 TB/s", "fp32, 60 TFLOP/s"]
+
+
+def test_heat_maps_have_one_scale() -> None:
+    drawn = figures.heat_maps({"cold": np.zeros((4, 8)), "hot": np.full((4, 8), 100.0)}, "plates", "°C")
+    images = [axes.images[0] for axes in drawn.axes if axes.images]
+    assert [image.get_clim() for image in images] == [(0.0, 100.0)] * 2
+    assert [axes.get_title(loc="left") for axes in drawn.axes[:2]] == ["cold", "hot"]
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png"])
+def test_the_same_data_are_the_same_bytes(tmp_path: Path, suffix: str) -> None:
+    for name in ("one", "two"):
+        figures.save(figures.bars({"": {"a": 1.0}}, str, {}, "title"), tmp_path / f"{name}.{suffix}")
+    one, two = ((tmp_path / f"{name}.{suffix}").read_bytes() for name in ("one", "two"))
+    assert one == two and len(one) > 1000
+
+
+def test_other_files_are_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    assert figures.check_suffix(tmp_path / "a.svg") == tmp_path / "a.svg"
+    for refused in (figures.check_suffix, lambda path: figures.save(figures.bars({"": {"a": 1.0}}, str, {}, ""), path)):
+        with pytest.raises(ValueError, match=r"a.gif: a figure is a .svg or a .png file"):
+            refused(tmp_path / "a.gif")
+    assert not list(tmp_path.iterdir())
+
+
+def test_figures_fit_a_phone_and_are_not_shown_twice() -> None:
+    import matplotlib.pyplot as plt
+
+    drawn = figures.bars({"": {"a": 1.0}}, str, {}, "")
+    assert drawn.get_figwidth() <= 4.8, "inches"
+    assert not plt.get_fignums(), "a notebook shows only the figure that a cell returns"

@@ -1,0 +1,83 @@
+"""Rows shown as text, HTML and Rich, carried in notebooks; times and rates in three figures."""
+
+import json
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from fourways import tables
+
+ROWS = [{"way": "nvrtc", "seconds": 1.5e-3}, {"way": "host <i>", "seconds": None}]
+COLUMNS = [("way", lambda row: row["way"]), ("time", lambda row: tables.seconds(row["seconds"]))]
+
+
+@pytest.fixture
+def table() -> tables.Table:
+    return tables.Table("times", ROWS, COLUMNS, "By the host's clock & no other.")
+
+
+def test_as_text(table: tables.Table) -> None:
+    assert str(table).splitlines() == [
+        "way       time",
+        "--------  -------",
+        "nvrtc     1.50 ms",
+        "host <i>",
+        "By the host's clock & no other.",
+    ]
+
+
+def test_without_rows() -> None:
+    assert str(tables.Table("times", [], COLUMNS)).splitlines() == ["way  time", "---  ----"]
+
+
+def test_in_a_notebook(table: tables.Table) -> None:
+    bundle = table._repr_mimebundle_()
+    assert bundle["text/plain"] == str(table)
+    assert "<td>host &lt;i&gt;</td><td></td>" in bundle["text/html"] and "clock &amp; no" in bundle["text/html"]
+    assert json.loads(json.dumps(bundle[tables.MIME])) == {"table": "times", "rows": ROWS}
+
+
+def test_in_a_terminal() -> None:
+    """Square brackets are text, not Rich's markup."""
+    out = StringIO()
+    table = tables.Table("sums", [{"it": "y[i] [red]"}], [("[bold]", lambda row: row["it"])], "a [note]")
+    Console(file=out, width=40).print(table)
+    assert all(words in out.getvalue() for words in ("[bold]", "y[i] [red]", "a [note]"))
+
+
+def test_summary() -> None:
+    assert tables.summary([4.0, 1.0, 2.0, 3.0, 5.0]) == pytest.approx(
+        {"median": 3.0, "p10": 1.4, "p90": 4.6, "samples": 5}
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, ""),
+        (0.0, "0"),
+        (12.3456, "12.3 s"),
+        (1.0, "1.00 s"),
+        (0.00123, "1.23 ms"),
+        (9.9999e-4, "1.00 ms"),
+        (259e-6, "259 µs"),
+        (3e-12, "0.00300 ns"),
+        (-0.002, "-2.00 ms"),
+    ],
+)
+def test_seconds(value: float | None, text: str) -> None:
+    assert tables.seconds(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, ""), (2.5e12, "2.50 TB/s"), (999.6e9, "1.00 TB/s"), (1e15, "1.00 PB/s"), (5, "5.00e-06 MB/s")],
+)
+def test_rate(value: float | None, text: str) -> None:
+    assert tables.rate(value) == text
+
+
+def test_a_range_of_times_has_its_unit_once() -> None:
+    assert tables.seconds_range(259e-6, 261e-6) == "259 – 261 µs"
+    assert tables.seconds_range(900e-6, 1.1e-3) == "900 µs – 1.10 ms"

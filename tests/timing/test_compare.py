@@ -1,0 +1,134 @@
+"""Ways timed side by side, with functions that run on the CPU. GPU rows are tested in tests/gpu/test_timing.py."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from fourways import checking, lesson, tables, timing, toolchain
+
+
+def double(x: np.ndarray, y: np.ndarray) -> None:
+    np.multiply(x, 2, out=y)
+
+
+def ways_of(function: Callable[..., None] = double, make_inputs: Callable[[int], tuple] | None = None) -> lesson.Ways:
+    ones = make_inputs or (lambda size: (np.ones(size, np.float32),))
+    return lesson.Ways("doublify", ones, lambda x: 2 * x, {"host": function}, {"nvrtc": "no GPU"})
+
+
+@pytest.fixture
+def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the row of the device-to-device copy, on any machine."""
+    monkeypatch.setattr(toolchain, "missing", lambda way: "not here")
+
+
+def test_a_row_holds_bytes_and_rate(no_gpu: None) -> None:
+    table = timing.compare(ways_of(), size=1000)
+    (row,) = table.rows
+    assert (row["way"], row["size"], row["clock"], row["bytes"]) == ("host", 1000, "host", 8000)
+    assert row["bytes_per_second"] == pytest.approx(8000 / row["seconds"]["median"])
+    assert row["seconds"]["p10"] <= row["seconds"]["median"] <= row["seconds"]["p90"]
+    assert table.note == "Not timed: nvrtc: no GPU"
+
+
+def test_scalars_are_no_traffic() -> None:
+    def saxpy(a: np.float32, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
+        np.add(a * x, y, out=z)
+
+    ways = ways_of(saxpy, lambda size: (np.float32(2), *np.ones((2, size), np.float32)))
+    ways.reference = lambda a, x, y: a * x + y
+    assert timing.time_way(ways, "host", 10)["bytes"] == 3 * 40
+
+
+def test_a_wrong_answer_is_not_timed() -> None:
+    calls = []
+
+    def triple(x: np.ndarray, y: np.ndarray) -> None:
+        calls.append(np.multiply(x, 3, out=y))
+
+    with pytest.raises(checking.CheckFailure, match="doublify_host, size 10: .*; a wrong answer is not timed"):
+        timing.compare(ways_of(triple), size=10)
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize(
+    "text, sizes",
+    [
+        ("1000", [1000]),
+        ("2^20", [2**20]),
+        ("2**3, 5", [8, 5]),
+        ("2^10:2^13", [1024, 2048, 4096, 8192]),
+        ("3:13", [3, 6, 12]),
+    ],
+)
+def test_sizes(text: str, sizes: list[int]) -> None:
+    assert timing.parse_sizes(text) == sizes
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "2^10:2^9", "1:2:3", "big", "2^10:", "1.5", "9^999999999"])
+def test_sizes_that_are_none(text: str) -> None:
+    with pytest.raises(ValueError, match="is no size; wanted"):
+        timing.parse_sizes(text)
+
+
+@pytest.mark.parametrize("text", ["2^41", "2^10:2^60", "9^99"])
+def test_sizes_that_no_memory_holds(text: str) -> None:
+    with pytest.raises(ValueError, match="no memory holds"):
+        timing.parse_sizes(text)
+
+
+def test_every_way_at_every_size_and_the_first_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    def inputs(size: int) -> tuple:
+        if size > 100:
+            raise MemoryError(f"no room for {size}")
+        return (np.ones(size, np.float32),)
+
+    monkeypatch.setattr(toolchain, "gpus", lambda: ())
+    heard: list[str] = []
+    table = timing.time_sizes(ways_of(make_inputs=inputs), [10, 100, 1000, 10_000], heard.append)
+    assert [row["size"] for row in table.rows] == [10, 100]
+    assert table.note == "1,000 elements and more were not timed: no room for 1000"
+    assert heard == ["10 elements", "host, 10 elements", "100 elements", "host, 100 elements", "1,000 elements"]
+    headings = [heading for heading, _ in table.columns]
+    assert "warm median" in headings and "cold L2" not in headings, "a column without content is left out"
+
+
+def test_more_than_the_gpu_holds_is_refused_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = toolchain.Gpu("A GPU", "9.0", "sm_90", memory_bytes=8000)
+    monkeypatch.setattr(toolchain, "gpus", lambda: (gpu,))
+    table = timing.time_sizes(ways_of(make_inputs=pytest.fail), [1001])
+    assert not table.rows
+    assert "two arrays of 1,001 floats take 8,008 bytes; A GPU has 8,000" in table.note
+
+
+def rows_of(*sizes: int, way: str = "nvrtc", rate: float = 1e12) -> list[tables.Row]:
+    return [{"way": way, "size": size, "bytes_per_second": rate} for size in sizes]
+
+
+def test_the_figure_over_sizes_has_a_line_for_each_way_and_the_copy_as_roof() -> None:
+    rows = [*rows_of(10, 20), *rows_of(10, 20, way="host"), *rows_of(10, 20, way="device copy", rate=2e12)]
+    drawn = timing.figure(rows, "doublify")
+    lines = {line.get_label(): line for line in drawn.axes[0].lines}
+    assert set(lines) == {"nvrtc", "host", "device copy"}
+    assert lines["device copy"].get_linestyle() == "--" != lines["nvrtc"].get_linestyle()
+    assert list(lines["nvrtc"].get_xdata()) == [10, 20]
+    assert drawn.get_suptitle() == "doublify: bytes per second by size"
+
+
+def test_the_figure_of_one_size_has_bars() -> None:
+    drawn = timing.figure([*rows_of(10), *rows_of(10, way="host", rate=1e9)], "doublify")
+    assert [text.get_text() for text in drawn.axes[0].texts] == ["1.00 TB/s", "1.00 GB/s"]
+    assert drawn.get_suptitle() == "doublify: bytes per second"
+
+
+def row(way: str, size: int, p10: float, p90: float, mhz: tuple[float, float] = (1980, 1980)) -> tables.Row:
+    return {"way": way, "size": size, "seconds": {"p10": p10, "median": p10, "p90": p90}, "mhz": mhz}
+
+
+def test_warnings_name_a_wide_spread_and_a_moving_clock() -> None:
+    assert timing.warnings([row("nvrtc", 10, 100e-6, 105e-6), row("nvrtc", 20, 2e-6, 2.4e-6)]) == []
+    (wide,) = timing.warnings([row("nvrtc", 10, 100e-6, 105e-6), row("nvrtc", 20, 100e-6, 130e-6)])
+    assert "nvrtc: at 1 of 2 sizes" in wide and "20 elements (100 µs, 130 µs)" in wide
+    (moved,) = timing.warnings([row("nvcc", 10, 1e-4, 1e-4), row("nvcc", 20, 1e-4, 1e-4, (1700, 1980))])
+    assert moved == "nvcc: the GPU's clock moved between 1700 and 1980 MHz"

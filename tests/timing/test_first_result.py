@@ -1,0 +1,140 @@
+"""First results in fresh processes: the host way as it is; pybind11 with stand-ins for CuPy and for the binding."""
+
+from pathlib import Path
+
+import pytest
+
+from fourways import building, lesson, stages, tables, timing, toolchain
+
+
+@pytest.fixture(scope="module")
+def measured() -> tables.Table:
+    """Lesson 01's host way, cold and warm."""
+    return timing.first_results("01", ["host"])
+
+
+def test_cold_then_warm(measured: tables.Table) -> None:
+    cold, warm = measured.rows
+    assert (cold["state"], warm["state"]) == ("cold", "warm")
+    for row in measured.rows:
+        assert (row["way"], row["clock"], row["seconds"]["samples"]) == ("host", "host", 3)
+        assert tuple(row["stages"]) == stages.STAGES
+        assert row["seconds"]["median"] == pytest.approx(sum(row["stages"].values()))
+        assert row["stages"]["import"] > 0.05, "NumPy and CuPy are imported"
+    assert cold["stages"]["build"] > warm["stages"]["build"] > 0, "the second process finds the first one's build"
+
+
+def test_the_table_has_a_column_for_each_stage(measured: tables.Table) -> None:
+    headings = [heading for heading, _ in measured.columns]
+    assert headings == ["way", "caches", *stages.STAGES, "total"]
+    cold = dict(zip(headings, measured.cells()[0], strict=True))
+    assert cold["total"] == tables.seconds(measured.rows[0]["seconds"]["median"])
+    assert measured.note == "Host clock; the median of 3 cold and of 3 warm fresh processes."
+    assert str(timing.first_result_table(measured.rows)) == str(measured), "it can be made again from the rows"
+
+
+def test_the_figure_has_cold_above_warm(measured: tables.Table) -> None:
+    drawn = timing.first_result_figure(measured.rows, "doublify")
+    assert [axes.get_title(loc="left") for axes in drawn.axes] == ["cold", "warm"]
+    assert [text.get_text() for text in drawn.legends[0].texts] == list(stages.STAGES)
+    assert drawn.get_suptitle() == "The first result of doublify"
+
+
+LESSON = """---
+fourways: {{kernel: twice, ways: [pybind11], without: {{}}, minutes: 20}}
+---
+
+# A lesson
+
+```{{code-cell}} python
+:tags: [setup]
+import cupy
+import numpy as np
+
+def make_inputs(size):
+    return (np.arange(size, dtype=np.float32),)
+
+def reference(x):
+    return 2 * x
+```
+
+```{{code-cell}} python
+:tags: [way-pybind11]
+import fourways_aot
+
+def twice_pybind11(x, y):
+    fourways_aot.twice(x, y)
+```
+
+```{{code-cell}} python
+:tags: [way-host]
+def twice_host(x, y):
+    {host}
+```
+"""
+CUPY = """
+from types import SimpleNamespace
+asarray = lambda array: array.copy()
+cuda = SimpleNamespace(
+    Device=lambda: SimpleNamespace(synchronize=lambda: None), runtime=SimpleNamespace(free=lambda pointer: None)
+)
+"""
+BINDING = """
+import time
+time.sleep({sleep})
+def twice(x, y):
+    y[:] = 2 * x
+"""
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A clone with one lesson, where all ways seem to run. In fresh processes a stand-in plays CuPy."""
+    for folder in ("lessons", "cpp/kernels"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "lessons" / "05_twice.md").write_text(LESSON.format(host="y[:] = 2 * x"))
+    (tmp_path / "cupy.py").write_text(CUPY)
+    monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(toolchain, "missing", lambda need: None)
+    return tmp_path
+
+
+def test_the_binding_is_built_once_and_counts_in_every_cold_run(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[str] = []
+
+    def build(kernel: str, folder: Path) -> float:
+        built.append(kernel)
+        folder.mkdir()
+        (folder / "fourways_aot.py").write_text(BINDING.format(sleep=0.1))
+        return 50.0
+
+    (clone / "fourways_aot.py").write_text(BINDING.format(sleep=0))  # as if it were installed
+    monkeypatch.setattr(building, "build_binding", build)
+    cold, warm = timing.first_results("5", ["pybind11"]).rows
+    assert built == ["twice"]
+    assert 50 < cold["seconds"]["p10"] < cold["seconds"]["p90"] < 60 and cold["stages"]["build"] > 50
+    assert warm["seconds"]["p90"] < 10
+    assert warm["stages"]["load"] > 0.1, "what was built is imported, not what is installed, and that is loading"
+
+
+def test_the_answer_is_checked(clone: Path) -> None:
+    found = lesson.find("5")
+    found.path.write_text(LESSON.format(host="y[1:] = 2 * x[1:]"))
+    with pytest.raises(timing.FirstResultError, match="host: element 0 is .*, expected 0.0; 1 of 16 wrong"):
+        timing.first_result(found, "host", {})
+
+
+def test_a_process_that_fails_is_told_in_its_own_words(clone: Path) -> None:
+    found = lesson.find("5")
+    found.path.write_text(LESSON.format(host="raise OSError('no such luck')"))
+    with pytest.raises(timing.FirstResultError, match="host: a fresh process failed:\n(.*\n)*OSError: no such luck"):
+        timing.first_result(found, "host", {})
+
+
+def test_the_process_has_the_variables_asked_for(clone: Path) -> None:
+    found = lesson.find("5")
+    found.path.write_text(LESSON.format(host="import os; y[:] = float(os.environ['FACTOR']) * x"))
+    assert timing.first_result(found, "host", {"FACTOR": "2"})["launch"] > 0
+    with pytest.raises(timing.FirstResultError, match="element 1 is 3.0, expected 2.0"):
+        timing.first_result(found, "host", {"FACTOR": "3"})

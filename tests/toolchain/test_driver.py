@@ -1,0 +1,62 @@
+"""What the driver says of itself and its GPUs; the drivers are tiny libraries (tests/layouts.py)."""
+
+import layouts
+import pytest
+from layouts import Machine
+
+from fourways import toolchain
+
+
+def test_no_driver(machine: Machine) -> None:
+    assert toolchain.driver() is None
+    assert toolchain.gpus() == []
+
+
+def test_driver_with_gpus(machine: Machine) -> None:
+    proc = machine.home / "version"
+    proc.write_text(
+        "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build\nGCC version: 12.2.0 \n"
+    )
+    machine.takes_driver(layouts.driver(machine.home / "libcuda.so.1"), proc)
+    assert toolchain.driver() == toolchain.Driver("580.159.04", "13.0")
+    assert toolchain.gpus() == [
+        toolchain.Gpu("Fake A", "9.0", "sm_90", 80 << 30),
+        toolchain.Gpu("Fake B", "12.0", "sm_120", 80 << 30),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "problem"),
+    [
+        ({"init": 100}, "cuInit: CUDA_ERROR_NO_DEVICE"),
+        ({"attribute": 999}, "cuDeviceGetAttribute: CUDA_ERROR_UNKNOWN"),
+    ],
+)
+def test_driver_that_gives_no_gpu(machine: Machine, code: dict[str, int], problem: str) -> None:
+    """At once, or half way: then no GPU is better than half of one."""
+    machine.takes_driver(layouts.driver(machine.home / "broken.so", **code))
+    found = toolchain.driver()
+    assert found and (found.problem, found.cuda) == (problem, "13.0")
+    assert toolchain.gpus() == []
+
+
+@pytest.mark.parametrize("kind", ["stub", "empty"])
+def test_a_stub_is_no_driver(machine: Machine, kind: str) -> None:
+    """The toolkit's stub answers 34 (CUDA_ERROR_STUB_LIBRARY); one made for linking PyCUDA has no functions at all."""
+    path = machine.home / f"{kind}.so"
+    layouts.driver(path, init=34) if kind == "stub" else layouts.library(path, "")
+    machine.takes_driver(path)
+    assert toolchain.driver() is None
+    assert toolchain.gpus() == []
+
+
+def test_what_does_not_fit_into_the_gpu() -> None:
+    gpu = toolchain.Gpu("Small", "9.0", "sm_90", memory_bytes=8000)
+    gpu.require_room(1000)
+    with pytest.raises(MemoryError, match="two arrays of 1,001 floats take 8,008 bytes; Small has 8,000"):
+        gpu.require_room(1001)
+
+
+def test_asking_the_driver_of_this_machine_never_raises() -> None:
+    assert (toolchain.driver() is None) <= (toolchain.gpus() == [])
+    assert all(gpu.arch == f"sm_{gpu.compute_capability.replace('.', '')}" for gpu in toolchain.gpus())

@@ -1,0 +1,155 @@
+"""Which toolkit and which program is taken on which machine; machines are folders (tests/layouts.py)."""
+
+import os
+from pathlib import Path
+
+import layouts
+import pytest
+from layouts import Machine
+
+from fourways import toolchain
+
+ORIGINS = ("wheels", "conda", "CUDA_PATH", "CUDA_HOME", "system", "PATH")
+
+
+@pytest.mark.parametrize("best", range(len(ORIGINS)))
+def test_preference(machine: Machine, best: int) -> None:
+    """The best of the origins that are there wins, however many worse ones there are."""
+    roots = [machine.has(origin) for origin in ORIGINS[best:]]
+    assert toolchain.nvcc() == roots[0] / "bin" / "nvcc"
+    assert toolchain.cuda_root() == roots[0]
+    assert toolchain.include_dirs() == [roots[0] / "include", roots[0] / "include" / "cccl"]
+    assert [root.folder for root in toolchain.roots()] == roots
+
+
+def test_newest_wheels_first(machine: Machine) -> None:
+    layouts.toolkit(machine.home / "site-packages" / "nvidia" / "cu12")
+    newer = machine.has("wheels")
+    assert toolchain.nvcc() == newer / "bin" / "nvcc"
+
+
+def test_nothing_there(machine: Machine) -> None:
+    assert toolchain.nvcc() is None
+    assert toolchain.cuda_root() is None
+    assert toolchain.include_dirs() == []
+
+
+@pytest.mark.parametrize("where", ["PATH", "CUDA_PATH"])
+def test_wrapper_leads_to_its_toolkit(machine: Machine, where: str) -> None:
+    """/usr/local/bin/nvcc can be a script: neither /usr/local nor the script is the toolkit."""
+    real = layouts.toolkit(machine.home / "opt" / "cuda-13.0")
+    layouts.script(machine.home / "bin" / "nvcc", f'exec {real / "bin" / "nvcc"} "$@"')
+    if where == "CUDA_PATH":
+        machine.patch.setenv("CUDA_PATH", str(machine.home))
+        machine.patch.setenv("PATH", "/usr/bin:/bin")
+    assert toolchain.cuda_root() == real
+    assert toolchain.nvcc() == real / "bin" / "nvcc"
+    assert toolchain.include_dirs()[0] == real / "include"
+
+
+def test_link_to_an_nvcc_that_cannot_be_asked(machine: Machine) -> None:
+    """nvcc --dryrun prints nothing where gcc is missing; the link still leads to the toolkit."""
+    real = layouts.toolkit(machine.home / "opt" / "cuda-13.0")
+    layouts.script(real / "bin" / "nvcc", "exit 1")
+    (machine.home / "bin").mkdir()
+    (machine.home / "bin" / "nvcc").symlink_to(real / "bin" / "nvcc")
+    assert toolchain.cuda_root() == real
+
+
+def test_a_toolkit_named_twice_counts_once(machine: Machine) -> None:
+    root = machine.has("system")
+    alias = machine.home / "alias"
+    alias.symlink_to(root)
+    machine.patch.setenv("CUDA_PATH", str(alias))
+    machine.patch.setenv("PATH", f"{root / 'bin'}:/usr/bin:/bin")
+    assert [(found.folder, found.origin) for found in toolchain.roots()] == [(alias, "CUDA_PATH")]
+
+
+def test_conda_layout(machine: Machine) -> None:
+    root = machine.has("conda", below=toolchain.TARGET)
+    include = root / toolchain.TARGET / "include"
+    assert toolchain.nvcc() == root / "bin" / "nvcc"
+    assert toolchain.include_dirs() == [include, include / "cccl"]
+
+
+def test_partial_wheels(machine: Machine) -> None:
+    """A GPU machine can have the runtime's and NVRTC's wheels and take nvcc and CCCL from the system's toolkit."""
+    wheels, system = machine.has("wheels", parts=("headers",)), machine.has("system")
+    assert toolchain.nvcc() == system / "bin" / "nvcc"
+    assert toolchain.cuda_root() == system
+    assert toolchain.include_dirs() == [wheels / "include", system / "include" / "cccl"]
+
+
+def test_headers_that_cannot_be_compiled_are_passed_over(machine: Machine) -> None:
+    """The runtime's wheel alone brings cuda_runtime.h, which includes crt/host_defines.h from another wheel."""
+    wheels, system = machine.has("wheels", parts=("headers",)), machine.has("system")
+    (wheels / "include" / "crt" / "host_defines.h").unlink()
+    assert toolchain.include_dirs()[0] == system / "include"
+
+
+def test_not_executable_is_not_a_program(machine: Machine) -> None:
+    (machine.has("wheels") / "bin" / "nvcc").chmod(0o644)
+    system = machine.has("system")
+    assert toolchain.nvcc() == system / "bin" / "nvcc"
+
+
+def test_program_from_path_where_no_toolkit_has_it(machine: Machine) -> None:
+    root = machine.has("system")
+    on_path = layouts.script(machine.home / "bin" / "nvdisasm", "")
+    assert toolchain.program("nvdisasm") == on_path
+    inside = layouts.script(root / "bin" / "nvdisasm", "")
+    assert toolchain.program("nvdisasm") == inside
+
+
+def test_one_file_under_two_names_keeps_the_best_place(machine: Machine) -> None:
+    """The first toolkit's program may be a link to the last one's."""
+    wheels, conda, system = (machine.has(origin) for origin in ("wheels", "conda", "system"))
+    for root in (conda, system):
+        layouts.script(root / "bin" / "ptxas", "")
+    (wheels / "bin" / "ptxas").symlink_to(system / "bin" / "ptxas")
+    assert toolchain.programs("ptxas") == [wheels / "bin" / "ptxas", conda / "bin" / "ptxas"]
+
+
+@pytest.mark.parametrize(("name", "below"), [("ncu", "nsight-compute/{}/ncu"), ("nsys", "nsight-systems/{}/bin/nsys")])
+def test_profilers_of_nvidias_own_packages(machine: Machine, name: str, below: str) -> None:
+    """In /opt/nvidia, the newest first; a toolkit's own and the one on PATH go before them."""
+    assert toolchain.programs(name) == []
+    packages = machine.home / "opt" / "nvidia"
+    versions = ("2025.10.1", "2025.9.0", "2024.3.2")
+    found = [layouts.script(packages / below.format(version), "") for version in versions]
+    assert toolchain.programs(name) == found
+    assert toolchain.program("nvdisasm") is None
+    on_path = layouts.script(machine.home / "bin" / name, "")
+    assert toolchain.programs(name) == [on_path]
+    inside = layouts.script(machine.has("system") / "bin" / name, "")
+    assert toolchain.programs(name) == [inside]
+
+
+def test_host_compiler(machine: Machine) -> None:
+    """CXX, then conda's, then g++, then clang++."""
+    machine.patch.setenv("PATH", str(machine.home / "bin"))
+    assert toolchain.host_compiler() is None
+    clang = layouts.script(machine.home / "bin" / "clang++", "")
+    assert toolchain.host_compiler() == clang
+    gxx = layouts.script(machine.home / "bin" / "g++", "")
+    assert toolchain.host_compiler() == gxx
+    conda = layouts.script(machine.has("conda") / "bin" / "x86_64-conda-linux-gnu-c++", "")
+    assert toolchain.host_compiler() == conda
+    mine = layouts.script(machine.home / "mine" / "g++-14", "")
+    machine.patch.setenv("CXX", f"ccache {mine} -m64")
+    assert toolchain.host_compilers() == [mine, conda, gxx, clang]
+
+
+def test_the_named_host_compiler_is_first_though_it_is_also_found_by_itself(machine: Machine) -> None:
+    machine.patch.setenv("PATH", str(machine.home / "bin"))
+    gxx, clang = (layouts.script(machine.home / "bin" / name, "") for name in ("g++", "clang++"))
+    machine.patch.setenv("CXX", "clang++")
+    assert toolchain.host_compilers() == [clang, gxx]
+
+
+def test_run_says_why_a_command_cannot_be_run(tmp_path: Path) -> None:
+    done = toolchain.run(str(tmp_path / "none"))
+    assert (done.returncode, done.stdout) == (127, "")
+    assert str(tmp_path / "none") in done.stderr
+    done = toolchain.run("cat", stdin=os.devnull)
+    assert (done.returncode, done.stdout) == (0, os.devnull)

@@ -1,0 +1,75 @@
+"""What a way lacks on a machine, with the remedy, in one line."""
+
+from pathlib import Path
+
+import layouts
+import pytest
+from layouts import Machine
+
+from fourways import toolchain
+
+
+def has_modules(machine: Machine, *names: str) -> None:
+    for name in names:
+        package = machine.home / "site-packages" / name / "__init__.py"
+        package.parent.mkdir(parents=True, exist_ok=True)
+        package.touch()
+
+
+def test_no_driver(machine: Machine) -> None:
+    for way in ("gpu", "nvrtc", "nvcc", "pycuda", "pybind11"):
+        assert toolchain.missing(way) == "no NVIDIA driver: this way runs on a machine with an NVIDIA GPU"
+    assert toolchain.missing("host") is None
+
+
+def test_no_gpu(machine: Machine) -> None:
+    machine.takes_driver(layouts.driver(machine.home / "none.so", init=100))
+    assert "CUDA_ERROR_NO_DEVICE" in str(toolchain.missing("nvrtc"))
+    machine.takes_driver(layouts.driver(machine.home / "libcuda.so.1"))
+    assert toolchain.missing("gpu") is None
+
+
+@pytest.mark.parametrize(
+    ("way", "lacking", "remedy"),
+    [
+        ("nvrtc", "cupy", "make setup"),
+        ("pycuda", "pycuda", "fourways install-pycuda"),
+        ("pybind11", "fourways_aot", "make setup"),
+        ("pybind11", "cupy", "make setup"),
+    ],
+)
+def test_missing_package_comes_with_its_remedy(machine: Machine, way: str, lacking: str, remedy: str) -> None:
+    machine.has("system")
+    machine.takes_driver(layouts.driver(machine.home / "libcuda.so.1"))
+    has_modules(machine, *({"cupy", "pycuda", "fourways_aot"} - {lacking}))
+    said = str(toolchain.missing(way))
+    assert said.endswith(remedy)
+    assert "\n" not in said
+    has_modules(machine, lacking)
+    assert toolchain.missing(way) is None
+
+
+def test_missing_compilers(machine: Machine) -> None:
+    has_modules(machine, "cupy")
+    machine.takes_driver(layouts.driver(machine.home / "libcuda.so.1"))
+    machine.patch.setenv("PATH", str(machine.home / "bin"))
+    assert toolchain.missing("nvcc") == "no nvcc found: make setup"
+    machine.has("system")
+    assert "install g++" in str(toolchain.missing("nvcc"))
+    assert "install g++" in str(toolchain.missing("host"))
+    layouts.script(machine.home / "bin" / "g++", "")
+    assert toolchain.missing("nvcc") is None
+    assert toolchain.missing("host") is None
+
+
+def test_unknown_way() -> None:
+    with pytest.raises(ValueError, match="no way 'cython'; there are: gpu, nvrtc"):
+        toolchain.missing("cython")
+
+
+def test_installed_imports_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "breaks_when_imported.py").write_text("raise RuntimeError")
+    assert toolchain.installed("breaks_when_imported") == tmp_path / "breaks_when_imported.py"
+    assert toolchain.installed("not_there") is None
+    assert toolchain.installed("not_there.either") is None

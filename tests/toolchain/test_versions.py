@@ -1,0 +1,63 @@
+"""Which version a program, a header, a library or a distribution has, and how versions compare."""
+
+from pathlib import Path
+
+import layouts
+import numpy
+import pytest
+
+from fourways import toolchain
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"), [("13.0.88", "13.1"), ("9.2", "13.0"), ("13.2", "13.10"), (None, "11.0"), ("", "0.1")]
+)
+def test_versions_compare_by_number(older: str | None, newer: str) -> None:
+    assert toolchain.version(older) < toolchain.version(newer)
+
+
+def test_only_major_and_minor_count() -> None:
+    assert toolchain.version("13.0.88") == toolchain.version("13.0") == toolchain.version("13")
+    assert toolchain.version("13.5.37").major == 13
+    assert toolchain.version(None) == toolchain.version("0.0")
+
+
+@pytest.mark.parametrize(
+    ("printed", "version"),
+    [
+        ("Cuda compilation tools, release 13.0, V13.0.88", "13.0.88"),
+        ("g++ (Debian 12.2.0-14) 12.2.0", "12.2.0"),
+        ("no version", None),
+    ],
+)
+def test_program_version(tmp_path: Path, printed: str, version: str | None) -> None:
+    assert toolchain.program_version(layouts.script(tmp_path / "tool", f"echo '{printed}'")) == version
+
+
+@pytest.mark.parametrize(
+    ("macro", "number", "version"), [("CUDART_VERSION", 12090, "12.9"), ("CCCL_VERSION", 3001004, "3.1.4")]
+)
+def test_header_version(tmp_path: Path, macro: str, number: int, version: str) -> None:
+    layouts.header(tmp_path / "version.h", macro, number)
+    assert toolchain.header_version(tmp_path / "version.h") == version
+    assert toolchain.header_version(tmp_path / "none.h") is None
+
+
+def test_library_version(tmp_path: Path) -> None:
+    code = "int nvrtcVersion(int *major, int *minor) { *major = 13; *minor = 5; return 0; }"
+    assert toolchain.library_version("NVRTC", layouts.library(tmp_path / "a.so", code)) == "13.5"
+    broken = layouts.library(tmp_path / "b.so", code.replace("return 0", "return 1"))
+    assert toolchain.library_version("NVRTC", broken) is None
+    assert toolchain.library_version("nvJitLink", broken) is None
+    assert toolchain.library_version("NVRTC", tmp_path / "none.so") is None
+
+
+def test_the_libraries_of_this_machine() -> None:
+    nvrtc = toolchain.loaded_library("nvrtc")
+    assert nvrtc and "libnvrtc.so" in nvrtc.name
+    assert str(toolchain.library_version("NVRTC", nvrtc)).startswith("13.")
+
+
+def test_distributions() -> None:
+    assert toolchain.distributions("numpy", "no-such-distribution") == {"numpy": numpy.__version__}
+    assert len(toolchain.distributions(*toolchain.CUPY)) == 1
