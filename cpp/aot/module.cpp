@@ -1,6 +1,6 @@
 // The extension module fourways_aot: the kernels of cpp/kernels, compiled ahead of time.
 //
-// A kernel is three files, each compiled by itself, and nothing else names it:
+// A kernel is three files, and nothing else of the build names it:
 //
 //     kernels/NAME.cuh   the kernel
 //     aot/NAME.cu        launch_NAME queues it on a stream, for any size (0 too), and returns CUDA's verdict on that
