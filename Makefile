@@ -68,7 +68,8 @@ test: setup
 	$(PY) -m pytest -n 2 --dist loadfile
 
 gpu: setup
-	$(PY) -m pytest tests/gpu
+	$(PY) -m pytest -n 4 -m "not alone" tests/gpu
+	$(PY) -m pytest -m alone tests/gpu
 
 lint: setup
 	$(PY) -m ruff check && $(PY) -m ruff format --check && $(PY) -m mypy

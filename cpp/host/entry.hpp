@@ -122,9 +122,9 @@ extern "C" [[gnu::visibility("default")]] const char *fourways_launch(int number
 
 #else
 
-// Without a file: prints the signatures. With one: reads a launch from it (Program.launch in _host_launch.py writes
-// it), runs it, and puts the memory in its place. Every block of memory is an allocation of its exact size, so that
-// AddressSanitizer sees the first byte past its end.
+// Without a file: prints the signatures. With one: reads a launch from it (Program.launch in
+// scripts/fourways/host/launch.py writes it), runs it, and puts the memory in its place. Every block of memory is an
+// allocation of its exact size, so that AddressSanitizer sees the first byte past its end.
 int main(int count, char **argv)
 {
     if (count < 2)

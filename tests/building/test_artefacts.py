@@ -100,4 +100,4 @@ def test_a_kernel_without_a_binding_has_no_module(tmp_path: Path, monkeypatch: p
     kernel.parent.mkdir(parents=True)
     kernel.write_text('extern "C" __global__ void lonely() {}')
     monkeypatch.setattr(kernels, "root", lambda: tmp_path)
-    assert reason(kernel, "cmake") == "there is no cpp/aot/lonely.cu that binds this kernel"
+    assert reason(kernel, "cmake") == "there is no cpp/aot/lonely.cu that launches this kernel"

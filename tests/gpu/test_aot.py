@@ -288,6 +288,7 @@ def test_a_graph_captures_the_launch() -> None:
 # --- manners ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.alone
 def test_other_threads_run_while_the_launch_queue_is_full() -> None:
     """CUDA holds about a thousand launches back; the next one blocks until the GPU has gone on."""
     x, y = zeros_and_poison()
@@ -322,6 +323,7 @@ def microseconds(call: Callable[[], object]) -> float:
     return statistics.median(batch() for _ in range(60))
 
 
+@pytest.mark.alone
 def test_a_call_costs_no_more_than_cupys_own() -> None:
     x, y = zeros_and_poison()
     source = 'extern "C" __global__ void k(const float *x, float *y, long long n) { if (n < 0) y[0] = x[0]; }'

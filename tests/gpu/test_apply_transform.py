@@ -124,6 +124,7 @@ def test_cuda_core_launches_on_cupys_arrays() -> None:
     np.testing.assert_allclose(y.get(), expected(x), rtol=lesson.Case.rtol)
 
 
+@pytest.mark.alone
 def test_lto_is_several_times_as_fast_as_ptx(tmp_path: Path) -> None:
     x = cupy.ones(timing.gpu_size(bytes_per_element=8, most=2**26), cupy.float32)
     y = cupy.empty_like(x)

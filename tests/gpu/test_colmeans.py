@@ -66,6 +66,7 @@ def seconds(x: cupy.ndarray, columns: int, *options: str) -> float:
     return timing.summary(samples)["median"]
 
 
+@pytest.mark.alone
 def test_each_repair_gains() -> None:
     x = matrices((128, 2048, 512))
     as_found = seconds(x, 1, "-DROOM=12288")

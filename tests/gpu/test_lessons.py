@@ -5,6 +5,8 @@ import pytest
 
 from fourways import lesson, timing
 
+pytestmark = pytest.mark.alone
+
 LESSONS = [found.slug for found in lesson.all_lessons()]
 
 

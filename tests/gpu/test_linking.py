@@ -12,6 +12,7 @@ def rows() -> list[tables.Row]:
     return linking.link_all()
 
 
+@pytest.mark.alone
 def test_every_build_is_right_and_timed(rows: list[tables.Row]) -> None:
     for row in rows:
         assert (row["error"], row["check"]) == (None, "right"), row["build"]
@@ -23,6 +24,7 @@ def test_every_build_is_right_and_timed(rows: list[tables.Row]) -> None:
     assert linking.problems(rows) == []
 
 
+@pytest.mark.alone
 def test_lto_is_within_3_percent_of_one_source(rows: list[tables.Row]) -> None:
     medians = {row["build"]: row["seconds"]["median"] for row in rows}
     assert medians["LTO-IR, nvJitLink"] <= 1.03 * medians["one source"]

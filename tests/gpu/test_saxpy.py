@@ -116,6 +116,7 @@ def test_nvrtcs_own_cache_does_not_see_ftz() -> None:
     assert flushes(ftz=True, no_cache=True)
 
 
+@pytest.mark.alone
 def test_float4_reaches_the_copy_and_outruns_elementwise() -> None:
     size = timing.gpu_size(bytes_per_element=12, most=2**28)
     if size < 2**28:

@@ -113,6 +113,7 @@ def test_a_captured_graph_repeats_the_steps(step) -> None:
     np.testing.assert_array_equal(result.get(), steps(step, start, 8))
 
 
+@pytest.mark.alone
 def test_other_threads_run_during_the_loop() -> None:
     """The queue of launches is full after about a thousand; the rest of the loop waits for the GPU."""
     u, v = cupy.asarray(plate((4096, 4096))), cupy.empty((4096, 4096), cupy.float32)
@@ -130,6 +131,7 @@ def test_other_threads_run_during_the_loop() -> None:
     assert longest < 0.5 * (last - begun), f"this thread stood still for {longest:.2f} s"
 
 
+@pytest.mark.alone
 def test_the_targets() -> None:
     """At least 0.85 of the copy rate; a thousand steps in C++ or as a graph within 3 % of a thousand kernel times."""
     side = int(timing.gpu_size(bytes_per_element=8, most=2**28) ** 0.5)

@@ -36,6 +36,7 @@ def test_stages_kernels_and_copies_are_there(recorded: list[tables.Row]) -> None
     assert ("host to device", 4 * SIZE) in copies and copies[-1] == ("device to host", 4 * SIZE)
 
 
+@pytest.mark.alone
 def test_kernels_take_as_long_as_the_timer_says(recorded: list[tables.Row]) -> None:
     found = next(row for row in timeline.table(recorded).rows if row["name"] == "doublify")
     timed = timing.time_way(lesson.load(lesson.find("1")), "nvrtc", SIZE)

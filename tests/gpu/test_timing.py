@@ -5,6 +5,8 @@ import pytest
 
 from fourways import lesson, timing
 
+pytestmark = pytest.mark.alone
+
 
 def median(samples: list[float]) -> float:
     return timing.summary(samples)["median"]

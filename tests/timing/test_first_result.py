@@ -79,6 +79,11 @@ cuda = SimpleNamespace(
     Device=lambda: SimpleNamespace(synchronize=lambda: None), runtime=SimpleNamespace(free=lambda pointer: None)
 )
 """
+FINDER = """
+import sys
+from importlib.machinery import PathFinder
+sys.meta_path.insert(0, PathFinder)  # before an editable install's own, which knows the real fourways_aot
+"""
 BINDING = """
 import time
 time.sleep({sleep})
@@ -94,6 +99,7 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "lessons" / "05_twice.md").write_text(LESSON.format(host="y[:] = 2 * x"))
     (tmp_path / "cupy.py").write_text(CUPY)
+    (tmp_path / "sitecustomize.py").write_text(FINDER)
     monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setattr(toolchain, "missing", lambda need: None)

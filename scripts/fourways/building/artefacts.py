@@ -63,7 +63,7 @@ def _unavailable(compiler: str, path: Path) -> str:
         if path.resolve().parent != home / "kernels":
             return f"the module holds kernels of cpp/kernels alone, and {path.name} lies elsewhere"
         if not (home / "aot" / f"{path.stem}.cu").is_file():
-            return f"there is no cpp/aot/{path.stem}.cu that binds this kernel"
+            return f"there is no cpp/aot/{path.stem}.cu that launches this kernel"
     return ""
 
 
@@ -74,11 +74,10 @@ def _direct(path: Path, compiler: str, arch: str, options: Sequence[str], folder
     for output in ("ptx", "ltoir", "fatbin") if compiler == "nvcc" else ("ptx", "ltoir"):
         made.sizes[output] = len(build(path, compiler, arch, output, options).code)
     gpus = [gpu.arch for gpu in toolchain.gpus()]
-    reason = toolchain.missing(compiler)
-    if not reason and arch not in gpus:
-        reason = f"this machine's GPU is {', '.join(gpus)}"
-    if reason:
-        made.missing["cached"] = f"the compiler keeps no cache; CuPy's needs a GPU ({reason})"
+    if reason := toolchain.missing(compiler):
+        made.missing["cached"] = f"only CuPy caches these builds, and it needs a GPU ({reason})"
+    elif arch not in gpus:
+        made.missing["cached"] = f"only CuPy caches these builds, and for this machine's GPU alone ({', '.join(gpus)})"
     else:
         made.cached = packages.cached(packages.task_of(path, "cupy", arch, options) | {"backend": compiler}, folder)
     return made

@@ -129,14 +129,14 @@ def _count(name: str) -> Callable[[Row], str]:
 def figure(found: Sequence[Row]) -> Any:
     """The rows of `rows()` as bars: seconds of a build by each compiler, cold, and below that cached.
 
-    With several architectures a bar is the median over them.
+    With several architectures a bar is the median over those timed.
     """
     singles = [row for row in found if row["seconds"] and "holds" not in row]
-    archs = {row["arch"] for row in singles}
-    where = archs.pop() if len(archs) == 1 else f"median of {len(archs)} architectures"
     panels: dict[str, dict[str, float]] = {}
     for panel, key in (("cold", "seconds"), ("cached", "cached_seconds")):
         timed: dict[str, list[float]] = {}
+        archs = {row["arch"] for row in singles if row[key]}
+        where = "".join(archs) if len(archs) == 1 else f"median of {len(archs)} architectures"
         for row in singles:
             if row[key]:
                 timed.setdefault(row["compiler"], []).append(row[key]["median"])

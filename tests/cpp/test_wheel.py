@@ -38,7 +38,7 @@ def test_wheel_installs_into_an_empty_environment_and_imports(tmp_path: Path, ro
         raise
     (wheel,) = tmp_path.glob("fourways-*.whl")
     names = zipfile.ZipFile(wheel).namelist()
-    assert "fourways/cli.py" in names and any(name.startswith("fourways_aot.") for name in names)
+    assert "fourways/cli/app.py" in names and any(name.startswith("fourways_aot.") for name in names)
     assert any(name.endswith("licenses/LICENSE") for name in names)
     empty = tmp_path / "empty"
     run(uv, "venv", "--quiet", "--python", sys.executable, str(empty))
