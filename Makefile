@@ -68,7 +68,7 @@ test: setup
 	$(PY) -m pytest -n 2 --dist loadfile
 
 gpu: setup
-	$(PY) -m pytest -n 4 -m "not alone" tests/gpu
+	$(PY) -m pytest -n 4 --dist worksteal -m "not alone" tests/gpu
 	$(PY) -m pytest -m alone tests/gpu
 
 lint: setup
