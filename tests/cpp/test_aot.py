@@ -148,7 +148,7 @@ def test_the_module_describes_itself(root: Path) -> None:
 
 @pytest.fixture(scope="session")
 def library(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The module with doublify as it stands, but tests/cpp/fake_cuda.cpp in place of the CUDA runtime and doublify.cu."""
+    """The module with doublify as it stands, but fake_cuda.cpp in place of the CUDA runtime and doublify.cu."""
     if not (compiler := toolchain.host_compiler()):
         pytest.skip(str(toolchain.missing("host")))
     library = tmp_path_factory.mktemp("fake") / "fourways_aot.so"
@@ -159,7 +159,7 @@ def library(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         [compiler, "-std=c++17", "-shared", "-fPIC", "-fvisibility=hidden", "-o", library]
         + [f"-I{folder}" for folder in folders]
         + [f"-D{definition}" for definition in defined]
-        + [aot / "module.cpp", aot / "device_array.cpp", aot / "doublify.cpp", root / "tests" / "cpp" / "fake_cuda.cpp"],
+        + [aot / "module.cpp", aot / "device_array.cpp", aot / "doublify.cpp", Path(__file__).with_name("fake_cuda.cpp")],
         check=True,
     )
     return library
