@@ -159,7 +159,8 @@ def library(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         [compiler, "-std=c++17", "-shared", "-fPIC", "-fvisibility=hidden", "-o", library]
         + [f"-I{folder}" for folder in folders]
         + [f"-D{definition}" for definition in defined]
-        + [aot / "module.cpp", aot / "device_array.cpp", aot / "doublify.cpp", Path(__file__).with_name("fake_cuda.cpp")],
+        + [aot / "module.cpp", aot / "device_array.cpp", aot / "doublify.cpp"]
+        + [Path(__file__).with_name("fake_cuda.cpp")],
         check=True,
     )
     return library
