@@ -21,7 +21,7 @@ def test_it_builds_from_a_copy_rebuilds_an_edit_and_says_what_failed(tmp_path: P
     again = building.build_binding("doublify", folder, tmp_path / "cpp")
     assert module.read_bytes() != before
     assert 0 < again < cold, "the second build need not configure"
-    kernel.write_text("this is no C++")
+    kernel.write_text(kernel.read_text().replace("#define FACTOR 3", "#define FACTOR nothing"))
     with pytest.raises(
         building.BuildError, match=r"with doublify:\nFAILED(.|\n)*error(.|\n)*\nAdvice: mend the source"
     ):
