@@ -5,7 +5,7 @@
 #   make lessons PYTHON=python3    use an interpreter that has the packages; install nothing
 #                                  (wheels it lacks: WHEELHOUSE=folder, made by `fourways wheelhouse folder`)
 .SECONDARY:
-.PHONY: help setup lessons test gpu record readme book lint lock clean
+.PHONY: help setup lessons test gpu smoke record readme book lint lock clean
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
@@ -66,6 +66,9 @@ book: setup
 
 test: setup
 	$(PY) -m pytest -n 2 --dist loadfile
+
+smoke: setup
+	$(PY) -m pytest -n 4 --dist worksteal tests/gpu/test_smoke.py
 
 gpu: setup
 	$(PY) -m pytest -n 4 --dist worksteal -m "not alone" tests/gpu

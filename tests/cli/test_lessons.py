@@ -1,7 +1,8 @@
-"""The commands on whole lessons: listed, run, recorded, exported, made into a book."""
+"""The commands on whole lessons: listed, opened, run, recorded, exported, made into a book."""
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,27 @@ def test_export(clone: Path) -> None:
     done = fourways("export", "2", "--student", "class", "--solutions", "mine")
     assert done.stdout == "wrote class/02_runs.ipynb\nwrote mine/02_runs.ipynb\n"
     assert (clone / "class" / "02_runs.ipynb").is_file()
+
+
+def test_open(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy, made once; then JupyterLab, with the variables that a lesson's cells need."""
+    (clone / "book").mkdir()
+    (clone / "book" / "references.bib").touch()
+    monkeypatch.setattr(toolchain, "installed", lambda module: None)
+    done = fourways("open", "2")
+    assert done.stdout == "notebooks/02_runs.ipynb: a fresh copy\n"
+    assert "-m pip install jupyterlab`, then the same command again" in str(done.exception)
+    copy = clone / "notebooks" / "02_runs.ipynb"
+    copy.write_text(copy.read_text().replace("hello", "mine"))
+    started: list[tuple[list[str], dict[str, str]]] = []
+    monkeypatch.setattr(toolchain, "installed", Path)
+    monkeypatch.setattr("subprocess.call", lambda command, env: started.append((command, env)) or 0)
+    done = fourways("open", "2", "1")
+    assert "notebooks/02_runs.ipynb: yours, as you left it" in done.stdout and "mine" in copy.read_text()
+    assert "notebooks/01_fails.ipynb: a fresh copy" in done.stdout and done.exit_code == 0
+    ((command, env),) = started
+    assert command == [sys.executable, "-m", "jupyterlab", "notebooks/02_runs.ipynb"]
+    assert env["FOURWAYS_ROOT"] == str(clone)
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,18 @@ def test_jupyter_can_show_it(tmp_path: Path) -> None:
     assert "[[nvrtc](https://" in (tmp_path / "00_two_workflows.ipynb").read_text()
 
 
+def test_cells_say_what_they_need(tmp_path: Path) -> None:
+    """Jupyter does not look at tags."""
+    for path, found in zip(lesson.export(LESSONS, tmp_path, solutions=True), LESSONS, strict=True):
+        cells = [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
+        assert "%load_ext fourways.lesson" in cells[0].source
+        for way in found.meta["ways"]:
+            (cell,) = [cell for cell in cells if f"way-{way}" in lesson.tags(cell)]
+            assert cell.source.splitlines()[0].split() in (["%%needs", way], ["%%needs", way, "gpu"])
+        plain = [cell for cell in found.notebook.cells if cell.cell_type == "code" and not cell.metadata.get("tags")]
+        assert all(cell.source in [each.source for each in cells] for cell in plain)
+
+
 def test_nobodys_work_is_overwritten(tmp_path: Path) -> None:
     first, second = lesson.export(LESSONS[:2], tmp_path)
     assert lesson.export(LESSONS[:2], tmp_path) == [first, second], "the same again is no conflict"

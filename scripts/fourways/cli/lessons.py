@@ -1,5 +1,7 @@
-"""The commands on whole lessons, and the book of them: list, run, book, export."""
+"""The commands on whole lessons, and the book of them: list, open, run, book, export."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,6 +27,30 @@ def list_lessons() -> None:
         ways, minutes = ", ".join(found.meta["ways"]), str(found.meta["minutes"])
         table.add_row(found.number, escape(found.title), found.meta["kernel"], ways, minutes)
     console.print(table)
+
+
+def open_lessons(
+    lessons: Lessons = None,
+    folder: Annotated[Path, typer.Option(file_okay=False, help="Where your copies lie.")] = Path("notebooks"),
+) -> None:
+    """Copy lessons into a folder of your own, as Jupyter notebooks, and open them in JupyterLab.
+
+    `fourways open 1` opens your copy of lesson 01, and makes it if there is none yet: your work is never overwritten.
+    The copies are without the solutions, which the book has. A cell that needs a GPU, where there is none, says so.
+    """
+    from fourways import lesson, toolchain
+
+    asked = chosen(lessons)
+    copies = {found: folder / f"{found.slug}.ipynb" for found in asked}
+    for path in [path for path in copies.values() if path.exists()]:
+        print(f"{files.short(path)}: yours, as you left it; for a fresh copy move it away")
+    for path in lesson.export([found for found, path in copies.items() if not path.exists()], folder):
+        print(f"{files.short(path)}: a fresh copy")
+    if not toolchain.installed("jupyterlab"):
+        installs = f"{files.short(Path(sys.executable))} -m pip install jupyterlab"
+        raise RuntimeError(f"JupyterLab is not installed; `{installs}`, then the same command again")
+    command = [sys.executable, "-m", "jupyterlab", str(copies[asked[0]])]
+    raise typer.Exit(subprocess.call(command, env=toolchain.child_environment()))
 
 
 def run(

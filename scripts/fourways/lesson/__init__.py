@@ -6,8 +6,9 @@ recorded: nothing here holds a second copy of a way.
 
 from fourways.lesson.case import Case, named_reference
 from fourways.lesson.export import ExportError, export
+from fourways.lesson.needs import load_ipython_extension, skip_reason
 from fourways.lesson.notebook import Lesson, LessonError, all_lessons, find, kernel_file, tags
 from fourways.lesson.nvtx import name_cells
-from fourways.lesson.run import LessonRun, outcomes, run, skip_reason
+from fourways.lesson.run import LessonRun, outcomes, run
 from fourways.lesson.task import task
 from fourways.lesson.ways import GPU_SIZE, HOST_SIZE, WAYS, Ways, collect, load

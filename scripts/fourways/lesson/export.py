@@ -1,7 +1,8 @@
-"""Lessons as Jupyter notebooks for a class: without the solutions, or with them.
+"""Lessons as Jupyter notebooks, for oneself or a class: without the solutions, or with them.
 
 A lesson's text is MyST, which Jupyter shows only in part: pictures become plain Markdown with the files beside the
-notebook, boxes become quotations, citations links, and drawings for the book's dark pages are left out.
+notebook, boxes become quotations, citations links, and drawings for the book's dark pages are left out. Nor does
+Jupyter look at tags: a cell that needs a GPU or a way begins with `%%needs`, and says what is missing.
 """
 
 import copy
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fourways import files, kernels
+from fourways.lesson.needs import MAGIC, needs
 from fourways.lesson.notebook import Lesson, tags
 
 _IMAGE = re.compile(r"^```\{image\} +\.\./book/(\S+)\n(.*?)^```\n?", re.DOTALL | re.MULTILINE)
@@ -18,6 +20,11 @@ _BOX = re.compile(r"^(:{3,}|`{3,})\{admonition\} ([^\n]*)\n(?::class: [^\n]*\n)?
 _LINK = re.compile(r"\[([^\]]+)\]\(\.\./[^)]+\)")
 _CITATION = re.compile(r"\{cite\}`([^`]+)`")
 _SOURCE = re.compile(r"^@\w+\{([^,\s]+),(?:\n(?!@).*)*?\n\s*url\s*=\s*\{(.+?)\}", re.MULTILINE)
+
+
+_START = f"""\
+# A cell that begins with {MAGIC} runs where this machine has what it names; elsewhere it says what is missing.
+%load_ext fourways.lesson"""
 
 
 class ExportError(RuntimeError):
@@ -49,8 +56,11 @@ def export(lessons: Iterable[Lesson], folder: Path, solutions: bool = False) -> 
 
 def _plain(found: Lesson, sources: dict[str, str], solutions: bool) -> tuple[Any, list[str]]:
     """The notebook of a lesson for Jupyter, and the names of its pictures below `book/`."""
+    import nbformat
+
     notebook = copy.deepcopy(found.notebook)
     notebook.cells = [cell for cell in notebook.cells if solutions or "solution" not in tags(cell)]
+    notebook.cells.insert(1, nbformat.v4.new_code_cell(_START))
     pictures: list[str] = []
 
     def picture(match: re.Match[str]) -> str:
@@ -69,6 +79,8 @@ def _plain(found: Lesson, sources: dict[str, str], solutions: bool) -> tuple[Any
             text = _LINK.sub(r"\1", _BOX.sub(quote, _IMAGE.sub(picture, cell.source)))
             text = _CITATION.sub(lambda match: ", ".join(sources.get(key, key) for key in match[1].split(",")), text)
             cell.source = text.replace("```cuda", "```c++")
+        elif wanted := needs(cell):
+            cell.source = f"{MAGIC} {' '.join(wanted)}\n{cell.source}"
     return notebook, pictures
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from fourways import files, kernels, tables, toolchain
 from fourways.lesson import nvtx
-from fourways.lesson.notebook import Lesson, tags
-from fourways.lesson.ways import WAYS
+from fourways.lesson.needs import skip_reason
+from fourways.lesson.notebook import Lesson
 
 Progress = Callable[[Lesson, int, int], None]
 """Called before each code cell with the lesson, the cell's number from 1, and the number of code cells."""
@@ -34,18 +34,6 @@ class LessonRun:
     def outcome(self) -> str:
         """`passed` or `failed`."""
         return "failed" if self.error else "passed"
-
-
-def skip_reason(cell: Any) -> str | None:
-    """Why this code cell cannot run on this machine, with the remedy, or None.
-
-    The tags `gpu`, `way-<way>` and `needs-<way>` name what a cell needs.
-    """
-    for tag in tags(cell):
-        need = "gpu" if tag == "gpu" else tag.removeprefix("way-").removeprefix("needs-")
-        if need in ("gpu", *WAYS) and (reason := toolchain.missing(need)):
-            return reason
-    return None
 
 
 def run(found: Lesson, progress: Progress = lambda *_: None, timeout: int = 600) -> LessonRun:
