@@ -11,6 +11,16 @@ help:
 
 CPP := $(shell find cpp -type f)
 
+# A company's proxy has a certificate that the system knows: uv, and the pip of some Pythons, ask it only when told to.
+export UV_SYSTEM_CERTS ?= 1
+BUNDLES := $(wildcard /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt)
+export PIP_CERT ?= $(firstword $(SSL_CERT_FILE) $(BUNDLES))
+
+ifneq ($(shell test -w "$$HOME" && echo yes),yes)
+$(info no home folder that can be written: caches go to build/home)
+export HOME := $(CURDIR)/build/home
+endif
+
 ifdef PYTHON
 PY := $(or $(abspath $(shell command -v $(PYTHON))),$(error there is no interpreter $(PYTHON)))
 TAG := $(shell $(PY) -c 'import sys; print(sys.implementation.cache_tag)')
@@ -31,21 +41,25 @@ setup: $(READY)
 
 .venv/.packages: requirements.lock
 	@python3 scripts/check_system.py
+	@echo "The environment, in .venv: half a minute, and the first time the download of more than half a gigabyte"
 	python3 -m venv .venv
-	.venv/bin/python -m pip install --quiet --disable-pip-version-check "uv>=0.9"
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check "uv>=0.13"
 	.venv/bin/uv pip install --require-hashes -r requirements.lock
 	@touch $@
 
 .venv/.ready-%: .venv/.packages pyproject.toml $(CPP)
+	@echo "The compiled module: about a minute on two processors"
 	.venv/bin/uv pip install --no-deps --no-build-isolation --editable .
 	$(FOURWAYS) install-pycuda --if-driver
 	@touch $@
 
 build/site/.from-%: $(wildcard $(WHEELHOUSE)/*.whl)
+	@echo "The wheels, in build/site: about a minute"
 	$(PY) -m pip install --quiet --no-index --no-deps --upgrade --target build/site $(WHEELHOUSE)/*.whl
 	@touch $@
 
 build/release/.ready-%: $(CPP) $(SITE)
+	@echo "The compiled module: about a minute on two processors"
 	cmake -S cpp --preset release -DPython_EXECUTABLE=$(PY)
 	cmake --build build/release
 	@touch $@
@@ -65,6 +79,7 @@ book: setup
 	$(FOURWAYS) book
 
 test: setup
+	@echo "The tests: nearly ten minutes on two processors"
 	$(PY) -m pytest -n 2 --dist loadfile
 
 smoke: setup

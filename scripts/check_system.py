@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import shlex
 import shutil
 import sys
 import sysconfig
@@ -11,8 +12,12 @@ python = ".".join(map(str, sys.version_info[:2]))
 if not (3, 11) <= sys.version_info[:2] <= (3, 13):
     sys.exit(f"Four Ways needs Python 3.11 to 3.13, and python3 is {python}: put such a one first on PATH")
 
+named = shlex.split(os.environ.get("CXX", ""))
+if named and not shutil.which(named[0]):
+    sys.exit(f"CXX names {named[0]} as the C++ compiler, and there is none: unset CXX, or give its path")
+
 here = {
-    "g++": bool(os.environ.get("CXX") or any(map(shutil.which, ("g++", "c++", "clang++")))),
+    "g++": any(map(shutil.which, [*named[:1], "g++", "c++", "clang++"])),
     "python3-venv": importlib.util.find_spec("ensurepip") is not None,
     "python3-dev": Path(sysconfig.get_path("include"), "Python.h").is_file(),
 }  # by Debian's package

@@ -1,10 +1,14 @@
 """What all tests share."""
 
+import functools
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import fourways
+from fourways import files
 
 ROOT = Path(__file__).parents[1]
 assert Path(fourways.__file__).is_relative_to(ROOT), f"the tests of {ROOT} would test {fourways.__file__}: make setup"
@@ -26,6 +30,27 @@ extern "C" __global__ void heavy(float *x)
 def root() -> Path:
     """The clone."""
     return ROOT
+
+
+@functools.cache
+def results_schema() -> Any:
+    import jsonschema  # slow to import, and few tests write results
+
+    text = (ROOT / "book" / "_static" / "results.schema.json").read_text(encoding="utf-8")
+    return jsonschema.Draft202012Validator(json.loads(text))
+
+
+@pytest.fixture(autouse=True)
+def results_fit_their_schema(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a test lets be written as results must be what the book's schema explains."""
+    write = files.results
+
+    def checked(*parts: Any, **more: Any) -> str:
+        text = write(*parts, **more)
+        results_schema().validate(json.loads(text))
+        return text
+
+    monkeypatch.setattr(files, "results", checked)
 
 
 @pytest.fixture

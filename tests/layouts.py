@@ -164,7 +164,12 @@ class Pip:
         self.folder = folder
         (folder / "pip").mkdir(parents=True)
         (folder / "pip" / "__init__.py").touch()
+        self.is_version("26.0")
         self.then("")
+
+    def is_version(self, version: str) -> None:
+        (self.folder / "pip.dist-info").mkdir(exist_ok=True)
+        (self.folder / "pip.dist-info" / "METADATA").write_text(f"Name: pip\nVersion: {version}\n")
 
     def then(self, code: str) -> None:
         code = PIP.replace("FOLDER", f"Path({str(self.folder)!r})") + code

@@ -15,6 +15,8 @@ PRELUDE = "import runpy, shutil, sys, sysconfig, importlib.util; {}; runpy.run_p
         ("sysconfig.get_path = lambda name: '/nowhere'", "apt install python3-dev"),
         ("shutil.which = lambda name: None", "apt install g++"),
         ("importlib.util.find_spec = lambda name: None", "apt install python3-venv"),
+        ("import os; os.environ['CXX'] = '/nowhere/g++ -O1'", "CXX names /nowhere/g++ as the C++ compiler, and there"),
+        ("import os; os.environ['CXX'] = sys.executable; shutil.which = lambda name: name == sys.executable", ""),
         ("sys.version_info = (3, 10, 1)", "needs Python 3.11 to 3.13, and python3 is 3.10"),
         ("pass", ""),
     ],

@@ -1,5 +1,6 @@
 """The check finds every planted mistake, and names the way, the size and the element."""
 
+import re
 import sys
 from types import SimpleNamespace
 
@@ -38,7 +39,7 @@ def changes_input(x, y):
 
 def writes_outside(x, y):
     y[...] = 2 * x
-    y.base[64 + y.size] = 0
+    y.base[-4 * 4096] = 0
 
 
 def off_by_a_little(x, y):
@@ -55,7 +56,7 @@ def test_right_passes() -> None:
         (unwritten_tail, r"doublify_host, size 1: element 0 is nan \(never written.*expected 0.0; 1 of 1 wrong"),
         (gives_nan, "size 1: element 0 is nan"),
         (changes_input, "size 1: changed its input number 0"),
-        (writes_outside, "wrote outside the output array"),
+        (writes_outside, "size 0: wrote outside the output array: element 0 of 0"),
         (off_by_a_little, "size 31: element 1 is 2.00000"),
     ],
 )
@@ -144,6 +145,83 @@ def test_a_place_in_a_matrix_and_another_shape() -> None:
 def test_the_lesson_s_host_way_is_right() -> None:
     ways = load(find("01"))
     assert {row["way"]: row["outcome"] for row in checking.check(ways).rows}["host"] == "right"
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (
+            lambda x, y: 3 * x,
+            r"Size 1: it returned a value, and wrote nothing into its output: y\[...\] = value writes",
+        ),
+        (lambda x, y: None, "Size 1: element 0 is nan .*; nothing was written: .*; y = value makes another y"),
+        (
+            lambda y, x: y.__setitem__(..., 3 * x),
+            "Size 1: it changed its input number 0 and .* are two arguments swapped",
+        ),
+        (
+            lambda x, y: x @ np.ones((2, 2)),
+            r"raised ValueError: .*\nIt was called with float32 \(1,\), and float32 \(1,\)",
+        ),
+    ],
+)
+def test_exercise_says_what_people_do(answer, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert not checking.exercise(answer, make_inputs, lambda x: 3 * x, sizes=(1, 33))
+    assert re.search(message, capsys.readouterr().out)
+
+
+def test_integers_that_were_never_written_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    def first_only(x, y):
+        y[:1] = x[:1]
+
+    def make(size: int) -> tuple[np.ndarray]:
+        return (np.arange(size, dtype=np.int32),)
+
+    assert not checking.exercise(first_only, make, lambda x: x, sizes=(5,))
+    assert "element 1 is -2147483648 (what stood there before: never written?), expected 1" in capsys.readouterr().out
+
+
+def test_a_write_beside_an_input_is_found() -> None:
+    def writes_before_x(x, y):
+        y[...] = 2 * x
+        x.base[0] = 0
+
+    with pytest.raises(checking.CheckFailure, match="size 0: wrote outside its input number 0: element -4096 of 0"):
+        checking.check(ways_of(writes_before_x))
+
+
+def test_a_way_that_raises_is_a_wrong_way_beside_the_others() -> None:
+    ways = ways_of(right)
+    ways.functions["nvcc"] = lambda x, y: y.no_such_method()
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(checking.CheckFailure) as failure:
+        patch.setattr(checking, "place", lambda way, value: value)
+        patch.setitem(sys.modules, "cupy", fake_cupy(lost=False))
+        checking.check(ways)
+    assert str(failure.value).startswith("doublify_nvcc, size 0: it raised AttributeError")
+    assert isinstance(failure.value.__cause__, AttributeError)
+
+
+def fake_cupy(lost: bool) -> SimpleNamespace:
+    def synchronize() -> None:
+        if lost:
+            raise RuntimeError("cudaErrorIllegalAddress")
+
+    runtime = SimpleNamespace(deviceSynchronize=synchronize, CUDARuntimeError=RuntimeError)
+    return SimpleNamespace(cuda=SimpleNamespace(runtime=runtime), asarray=lambda array: array)
+
+
+def test_a_lost_gpu_is_said_at_once(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def far_outside(x, y):
+        raise RuntimeError("cudaErrorIllegalAddress: an illegal memory access was encountered")
+
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy(lost=True))
+    ways = ways_of(right)
+    ways.functions = {"nvrtc": far_outside, "nvcc": far_outside}
+    said = r"cudaErrorIllegalAddress: .*\nThis process's GPU context is lost .*\n.* restart the kernel"
+    with pytest.raises(checking.CheckFailure, match=rf"^doublify_nvrtc, size 0: RuntimeError: {said}"):
+        checking.check(ways)
+    assert not checking.exercise(far_outside, make_inputs, lambda x: x, way="gpu")
+    assert re.match(rf"Not yet\. Size 0: RuntimeError: {said}", capsys.readouterr().out)
 
 
 def test_exercise_says_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:

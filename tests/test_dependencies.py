@@ -1,6 +1,11 @@
 """pyproject.toml is the one list of dependencies: environment.yml and requirements.lock agree with it."""
 
+import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -32,21 +37,64 @@ def requirements(pyproject: dict[str, Any]) -> list[Requirement]:
     return [Requirement(entry) for entries in lists for entry in entries]
 
 
-def conda_packages() -> tuple[dict[str, str], list[Requirement]]:
-    """What environment.yml asks of conda, by name with the version, and what of pip."""
+def conda_packages() -> tuple[dict[str, str], list[str]]:
+    """What environment.yml asks of conda, by name with the version, and the lines for pip."""
     entries = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
     [pip] = [entry["pip"] for entry in entries if isinstance(entry, dict)]
     named = [re.fullmatch(r"([\w.-]+?)([=<>!~].*)?", entry) for entry in entries if isinstance(entry, str)]
-    return {found[1]: found[2] or "" for found in named if found}, [Requirement(entry) for entry in pip]
+    return {found[1]: found[2] or "" for found in named if found}, pip
 
 
 def test_environment_yml_asks_for_the_same(pyproject: dict[str, Any]) -> None:
-    """Of conda a machine to build on, of pip all that pyproject names, but for PyCUDA, which we build."""
+    """Of conda a machine to build on, of pip what the lock holds, by which both routes get the same packages."""
     conda, pip = conda_packages()
     assert conda.keys() == FROM_CONDA
     assert SpecifierSet(conda["python"]) == SpecifierSet(pyproject["project"]["requires-python"])
-    wanted = [requirement for requirement in requirements(pyproject) if requirement.name != "pycuda"]
-    assert sorted(map(str, pip)) == sorted(map(str, wanted))
+    assert pip == ["-r requirements.lock"]
+
+
+def test_the_conda_route_installs_and_builds(tmp_path: Path) -> None:
+    """As conda does it: the lines for pip in a file beside environment.yml; a compiler known by its long name only.
+
+    conda/env/installers/pip.py writes that file and runs `pip install -U -r`; mamba does likewise. One architecture and
+    one kernel stand for all.
+    """
+    uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    if uv is None:
+        pytest.skip("uv is not here (`make setup` brings it)")
+    for name in ("requirements.lock", "pyproject.toml", "README.md", "LICENSE", "LICENSE-TEXT"):
+        shutil.copy(ROOT / name, tmp_path)
+    for name in ("cpp", "scripts"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    (tmp_path / "condaenv.requirements.txt").write_text("\n".join(conda_packages()[1]))
+    prefix = tmp_path / "prefix"
+    compiler = prefix / "bin" / "x86_64-conda-linux-gnu-c++"
+    variables = {name: value for name, value in os.environ.items() if not re.search("CUDA|PYTHON|VIRTUAL|NVCC", name)}
+    variables |= {
+        "CONDA_PREFIX": str(prefix),
+        "PATH": f"{prefix / 'bin'}:{tmp_path / 'path'}",
+        "CXX": compiler.name,
+        "UV_SYSTEM_CERTS": "1",
+    }
+
+    def run(*command: object) -> str:
+        done = subprocess.run(list(map(str, command)), cwd=tmp_path, env=variables, capture_output=True, text=True)
+        if re.search("dns error|error sending request", done.stderr):
+            pytest.skip("no package index can be reached")
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    run(uv, "venv", "--quiet", "--python", sys.executable, prefix)
+    compiler.symlink_to(shutil.which("g++") or pytest.skip("no g++ to stand in for conda's"))
+    (tmp_path / "path").mkdir()
+    for tool in ("sh", "env", "as", "ld", "ar", "cc1plus", "dirname", "cat"):  # neither gcc, g++ nor c++
+        if found := shutil.which(tool):
+            (tmp_path / "path" / tool).symlink_to(found)
+    run(uv, "pip", "install", "--quiet", "--python", prefix, "--upgrade", "-r", "condaenv.requirements.txt")
+    options = ["--no-deps", "--no-build-isolation", "-Ccmake.define.FOURWAYS_KERNELS=doublify"]
+    options += ["-Ccmake.define.CMAKE_CUDA_ARCHITECTURES=90"]
+    run(uv, "pip", "install", "--python", prefix, *options, "--editable", ".")
+    run(prefix / "bin" / "python", "-c", "import cupy, cuda.core, fourways_aot; fourways_aot.doublify")
 
 
 def test_environment_yml_uses_conda_forge_alone() -> None:
@@ -126,3 +174,17 @@ def test_one_pycuda_everywhere(pyproject: dict[str, Any], lock: str) -> None:
     assert "pycuda" not in entries
     wanted = {name for name, texts in entries.items() if re.search(r"^ +#.* pycuda$", "".join(texts), re.MULTILINE)}
     assert wanted == {"mako", "platformdirs", "pytools"}  # what its metadata asks for
+
+
+RECORDED = sorted((ROOT / "book" / "results").glob("*/*.json"))
+
+
+@pytest.mark.parametrize("file", RECORDED, ids=lambda file: f"{file.parent.name}-{file.stem}")
+def test_the_book_is_recorded_with_what_the_lock_installs(lock: str, file: Path) -> None:
+    """CuPy, PyCUDA, and the compilers and linkers that make machine code: readers see the sizes and words of theirs."""
+    stamp = json.loads(file.read_text(encoding="utf-8"))["stamp"]
+    versions = locked(lock, ".".join(stamp["python"].split(".")[:2])) | {"pycuda": install.PYCUDA}
+    recorded = {"nvidia-cuda-nvcc": stamp["nvcc"]} | stamp["packages"]
+    judged = {name for name in recorded if re.match("cupy|pycuda|nvidia-", name)}
+    assert judged >= {"cupy-cuda13x", "pycuda", "nvidia-cuda-nvcc", "nvidia-cuda-nvrtc", "nvidia-nvjitlink"}
+    assert {name: recorded[name] for name in judged} == {name: versions[name] for name in judged}

@@ -101,6 +101,17 @@ def test_other_files_are_refused_and_nothing_is_written(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_a_long_title_stays_inside() -> None:
+    title = "From process start to the first result of a small kernel, NVIDIA H200"
+    drawn = figures.stacked_bars({"cold": {"nvrtc": {"build": 1.0}}}, "seconds", title)
+    drawn.draw_without_rendering()
+    (written,) = (text for text in drawn.texts if text.get_text())
+    place = written.get_window_extent()
+    assert 0.05 * drawn.bbox.width < place.x0 and place.x1 < 0.95 * drawn.bbox.width, "wider fonts fit, too"
+    assert place.y0 > drawn.axes[0].get_tightbbox().y1 and place.y1 <= drawn.bbox.height
+    assert written.get_text().split() == title.split()
+
+
 def test_figures_fit_a_phone_and_are_not_shown_twice() -> None:
     import matplotlib.pyplot as plt
 

@@ -1,6 +1,6 @@
 """Files are written whole or not at all, refused before the work rather than after it, and shown as short paths."""
 
-import os
+import json
 from pathlib import Path
 
 import pytest
@@ -34,20 +34,28 @@ def test_a_disk_that_fills_up_leaves_the_old_file(tmp_path: Path, monkeypatch: p
 
 def test_what_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for path in (Path("x.svg"), Path("new/folder/x.svg"), tmp_path / "x.svg"):
+    for path in (Path("x.svg"), tmp_path / "x.svg"):
         assert files.check_writable(path) == path
     assert list(tmp_path.iterdir()) == [], "asking makes nothing"
 
 
-def test_what_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is a folder; name a file in it"):
         files.check_writable(tmp_path)
     (tmp_path / "file").touch()
-    with pytest.raises(ValueError, match=r"x\.svg: nothing can be written in .*/file"):
-        files.check_writable(tmp_path / "file" / "x.svg")
-    monkeypatch.setattr(os, "access", lambda folder, mode: False)  # as for anybody but root
-    with pytest.raises(ValueError, match="nothing can be written in"):
-        files.check_writable(tmp_path / "new" / "x.svg")
+    for folder in ("file", "new"):
+        with pytest.raises(ValueError, match=rf"x\.svg: there is no folder .*/{folder}; make it first"):
+            files.check_writable(tmp_path / folder / "x.svg")
+    with pytest.raises(ValueError, match=r"nothing can be written in /proc \("):  # where root's rights do not help
+        files.check_writable(Path("/proc/x.svg"))
+
+
+def test_results_are_json_with_their_stamp() -> None:
+    stamp = {"device": None, "driver": None, "python": "3.11.2", "packages": {}, "commit": None, "clean": None}
+    stamp |= {"date": "2026-11-21T00:00:00+00:00"}
+    text = files.results(stamp, {"numbers": [{"n": 1}]}, failure="– no")
+    assert json.loads(text) == {"stamp": stamp, "tables": {"numbers": [{"n": 1}]}, "failure": "– no"}
+    assert "– no" in text and text.endswith("}\n")
 
 
 def test_plain_text_has_no_colours() -> None:

@@ -4,7 +4,7 @@
 // shuffle; from there on every CUDA thread is an OS thread, so that sanitizers see real races. (A race between two
 // blocks they cannot see.) Vector types, dim3 and words like __global__ come from CUDA's own headers.
 //
-// Macros: FOURWAYS_THREADS, OS threads from the start (for ThreadSanitizer); FOURWAYS_MAIN, a program, not a library;
+// Macros: FOURWAYS_THREADS, OS threads from the start (for ThreadSanitizer); FOURWAYS_SANITIZED, arrays on the heap;
 // FOURWAYS_PATIENCE, the seconds that a lane waits for the other lanes of its warp (default 30).
 // No name here is of capital letters alone: `-DT=float` and `-DN=8` belong to the kernels.
 #pragma once
@@ -12,9 +12,11 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cassert>
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <type_traits>
@@ -40,10 +42,10 @@ inline int __all_sync(unsigned mask, int vote) { return __ballot_sync(mask, !vot
 namespace fourways {
 namespace {
 
-std::unique_ptr<std::byte[]> dynamic_memory;
+char *dynamic_memory; // of the running launch
 
 // fourways.host writes `auto *const tile = fourways::dynamic_shared<float>();` for `extern __shared__ float tile[];`.
-template <class Value> Value *dynamic_shared() { return reinterpret_cast<Value *>(dynamic_memory.get()); }
+template <class Value> Value *dynamic_shared() { return reinterpret_cast<Value *>(dynamic_memory); }
 
 unsigned first_lane(int width) { return lane() & ~unsigned(width - 1); }
 
@@ -117,6 +119,7 @@ template <class Value> Value atomicCAS(Value *place, fourways::Same<Value> expec
     return fourways::update(place, [=](Value old) { return old == expected ? value : old; });
 }
 
+inline void __trap() { std::abort(); }
 inline void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 inline void __threadfence_block() { __threadfence(); }
 template <class Value> Value __ldg(const Value *place) { return *place; }
@@ -125,4 +128,4 @@ inline float rsqrtf(float x) { return 1 / std::sqrt(x); }
 using std::max;
 using std::min;
 
-#include "entry.hpp"
+#include "process.hpp"

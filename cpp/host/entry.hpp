@@ -1,9 +1,7 @@
-// What fourways.host calls: the signatures of a file's kernels, and a launch, as a library or as a program.
-// The last include of cuda_on_host.hpp.
+// What is known of a file's kernels, their signatures, and a launch of one of them.
 #pragma once
 
 #include <cstdio>
-#include <fstream>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -56,6 +54,7 @@ template <class... Values, void (*function)(Values...)> struct Entry<function> {
             for (unsigned y = 0; y < blockDim.y; ++y)
                 for (unsigned x = 0; x < blockDim.x; ++x) {
                     threadIdx = {x, y, z};
+                    std::atomic_signal_fence(std::memory_order_seq_cst); // a signal's handler must find it right
                     call(values, all);
                     if (launch->threaded())
                         return;
@@ -81,14 +80,12 @@ std::string signatures() // a line for each kernel
 }
 
 // Runs kernel `number`; `shape` is the grid, then the block. Returns what went wrong: nothing, if it is empty.
-std::string run(int number, const unsigned *shape, std::size_t shared_bytes, Arguments arguments)
+std::string run(int number, const unsigned *shape, char *shared, std::size_t shared_bytes, Arguments arguments)
 {
-    static std::mutex one_at_a_time;
-    std::lock_guard lock(one_at_a_time);
     gridDim = {shape[0], shape[1], shape[2]};
     blockDim = {shape[3], shape[4], shape[5]};
-    dynamic_memory.reset(new std::byte[shared_bytes]);
-    std::memset(dynamic_memory.get(), 0xFF, shared_bytes); // floats are NaN: what nobody wrote must not look right
+    dynamic_memory = shared;
+    std::memset(shared, 0xFF, shared_bytes); // floats are NaN: what nobody wrote must not look right
     Launch now(kernels()[number], arguments);
     launch = &now;
     std::string problem;
@@ -103,61 +100,3 @@ std::string run(int number, const unsigned *shape, std::size_t shared_bytes, Arg
 
 } // namespace
 } // namespace fourways
-
-#ifndef FOURWAYS_MAIN
-
-extern "C" [[gnu::visibility("default")]] const char *fourways_signatures()
-{
-    static const std::string lines = fourways::signatures();
-    return lines.c_str();
-}
-
-extern "C" [[gnu::visibility("default")]] const char *fourways_launch(int number, const unsigned *shape,
-                                                                      std::size_t shared_bytes, void **arguments)
-{
-    static thread_local std::string problem;
-    problem = fourways::run(number, shape, shared_bytes, arguments);
-    return problem.c_str();
-}
-
-#else
-
-// Without a file: prints the signatures. With one: reads a launch from it (Program.launch in
-// scripts/fourways/host/launch.py writes it), runs it, and puts the memory in its place. Every block of memory is an
-// allocation of its exact size, so that AddressSanitizer sees the first byte past its end.
-int main(int count, char **argv)
-{
-    if (count < 2)
-        return std::fputs(fourways::signatures().c_str(), stdout) < 0;
-    std::fstream file(argv[1], std::ios::in | std::ios::out | std::ios::binary);
-    const auto word = [&] {
-        long long value = 0;
-        file.read(reinterpret_cast<char *>(&value), sizeof value);
-        return value;
-    };
-    const int number = word();
-    unsigned shape[6];
-    for (unsigned &extent : shape)
-        extent = word();
-    const std::size_t shared_bytes = word();
-    std::vector<std::pair<std::unique_ptr<char[]>, long long>> memory(word());
-    for (auto &[bytes, size] : memory) {
-        size = word();
-        bytes.reset(new char[size]);
-        file.read(bytes.get(), size);
-    }
-    std::vector<void *> places(word()), arguments;
-    for (void *&place : places) { // an argument is a block of memory itself, or a pointer to one
-        place = memory[word()].first.get();
-        arguments.push_back(word() ? &place : place);
-    }
-    const std::string problem = fourways::run(number, shape, shared_bytes, arguments.data());
-    std::fputs(problem.c_str(), stderr);
-    file.seekp(0);
-    for (auto &[bytes, size] : memory)
-        file.write(bytes.get(), size);
-    file.flush();
-    return problem.empty() && file ? 0 : 1;
-}
-
-#endif

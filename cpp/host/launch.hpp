@@ -23,6 +23,10 @@ namespace {
 
 using Arguments = void *const *; // as cuLaunchKernel takes them: a pointer to the value of each argument
 
+std::atomic<long long> finished_blocks = 0; // of the present launch
+void prepare_thread();                      // of process.hpp, as the next one
+void watch_from_now_on();
+
 struct Kernel {
     std::string signature;
     void (*run_thread)(Arguments); // for the present threadIdx
@@ -51,6 +55,7 @@ class Launch {
 
     void next_block()
     {
+        ++finished_blocks;
         if (++blockIdx.x == gridDim.x)
             blockIdx.x = 0, ++blockIdx.y;
         if (blockIdx.y == gridDim.y)
@@ -100,6 +105,7 @@ class Launch {
 
     void work(unsigned thread, unsigned caller)
     {
+        prepare_thread();
         threadIdx = {thread % blockDim.x, thread / blockDim.x % blockDim.y, thread / blockDim.x / blockDim.y};
         start.wait(waiting);
         if (start == given_up)
@@ -153,6 +159,9 @@ public:
         try {
 #ifdef FOURWAYS_THREADS
             become_threads();
+#endif
+            watch_from_now_on(); // after the CUDA threads: sanitizers number threads as they come
+#ifdef FOURWAYS_THREADS
             kernel.run_thread(arguments);
 #endif
             while (!threaded() && !done) {

@@ -11,7 +11,11 @@ from fourways.tables import Row, Table
 SIZES = (0, 1, 31, 32, 33, 255, 256, 257, 1009, 65_537, 1_000_003)
 """Sizes that break a kernel with a wrong tail: nothing, one, around a warp, around a block, primes, many blocks."""
 
-_GUARD = 64  # elements kept on either side of an output; a multiple of 256 bytes for float32, so alignment stays
+_GUARD = 4096  # elements on either side of an array: more than a few blocks too many write, and arrays stay aligned
+
+_WRITE = "y[...] = value writes into y; y = value makes another y"
+_LOST = """This process's GPU context is lost with it, and no way can use the GPU any more: mend the kernel, and start
+Python anew (in Jupyter: restart the kernel). On the CPU, the way "host" says which thread touches what."""
 
 
 class CheckFailure(AssertionError):
@@ -46,28 +50,94 @@ def fetch(array: Any) -> np.ndarray:
 
 
 def verdict(
-    function: Callable[..., None], way: str, inputs: tuple, expected: np.ndarray, rtol: float = 0.0
+    function: Callable[..., Any], way: str, inputs: tuple, expected: np.ndarray, rtol: float = 0.0
 ) -> str | None:
     """Run `function(*inputs, output)` once on a poisoned output and say what is wrong, or None if all is right.
 
     `way` says where its arrays lie, as for `place`. `inputs` are NumPy arrays and scalars; `expected` is the reference
-    result, whose shape and dtype the output gets. Also wrong: a changed input, a write outside the output.
+    result, whose shape and dtype the output gets. Also wrong: a changed input, a write beside an array.
+    Raises CheckFailure where the GPU can do nothing more in this process; what the function raises itself, otherwise.
     """
-    fresh = np.full(expected.size + 2 * _GUARD, poison(expected.dtype), expected.dtype)
-    inside = slice(_GUARD, _GUARD + expected.size)
-    padded = place(way, fresh.copy())
-    placed = [place(way, value.copy() if isinstance(value, np.ndarray) else value) for value in inputs]
-    function(*placed, padded[inside].reshape(expected.shape))
-    whole = fetch(padded)
-    if problem := compare(whole[inside].reshape(expected.shape), expected, rtol):
-        return problem
-    whole[inside] = poison(expected.dtype)
-    if not np.array_equal(whole, fresh, equal_nan=True):
-        return "wrote outside the output array"
-    for number, (before, after) in enumerate(zip(inputs, placed, strict=True)):
-        if isinstance(before, np.ndarray) and not np.array_equal(before, fetch(after), equal_nan=True):
-            return f"changed its input number {number}"
-    return None
+    fresh = np.full(expected.shape, poison(expected.dtype), expected.dtype)
+    before = (*inputs, fresh)
+    try:
+        placed = [_Guarded(way, value) if isinstance(value, np.ndarray) else value for value in before]
+        returned = function(*(each.array if isinstance(each, _Guarded) else each for each in placed))
+        *after, got = (each.fetched() if isinstance(each, _Guarded) else each for each in placed)
+    except Exception as error:
+        if way != "host" and _gpu_is_lost():
+            raise CheckFailure(f"{type(error).__name__}: {str(error).strip()}\n{_LOST}") from error
+        raise
+    arrays = [number for number, value in enumerate(inputs) if isinstance(value, np.ndarray)]
+    changed = next((number for number in arrays if not _same(after[number], inputs[number])), None)
+    problem = compare(got, expected, rtol)
+    if problem and _same(got, fresh):
+        if returned is not None:
+            return f"it returned a value, and wrote nothing into its output: {_WRITE}"
+        if changed is not None:
+            return (
+                f"it changed its input number {changed} and wrote nothing into its output: are two arguments swapped?"
+            )
+        return f"{problem}; nothing was written: {_WRITE}"
+    for number, each in enumerate(placed):
+        if isinstance(each, _Guarded) and (where := each.written_beside()):
+            which = "the output array" if number == len(inputs) else f"its input number {number}"
+            return f"wrote outside {which}: {where}"
+    return problem or (None if changed is None else f"changed its input number {changed}")
+
+
+def _gpu_is_lost() -> bool:
+    """Whether an illegal address, a trap or the like has ended this process's context: then every call fails."""
+    import cupy
+
+    try:
+        cupy.cuda.runtime.deviceSynchronize()
+    except cupy.cuda.runtime.CUDARuntimeError:
+        return True
+    return False
+
+
+class _Guarded:
+    """A copy of an array where the way wants it, with bytes on either side that nobody may write (floats: NaN)."""
+
+    def __init__(self, way: str, value: np.ndarray):
+        self._guard, self._size = _GUARD * value.itemsize, value.nbytes
+        self._dtype, self._shape = value.dtype, value.shape
+        whole = np.full(self._size + 2 * self._guard, 0xFF, np.uint8)
+        whole[self._inside] = _octets(value)
+        self._whole = place(way, whole)
+        self.array = self._view(self._whole)
+
+    @property
+    def _inside(self) -> slice:
+        return slice(self._guard, self._guard + self._size)
+
+    def _view(self, whole: Any) -> Any:
+        return whole[self._inside].view(self._dtype).reshape(self._shape)
+
+    def fetched(self) -> np.ndarray:
+        """The array as it is now, in NumPy."""
+        self._whole = fetch(self._whole)
+        return self._view(self._whole)
+
+    def written_beside(self) -> str | None:
+        """The first element beside the array that somebody wrote, in words; after `fetched`."""
+        end = self._guard + self._size
+        for start, side in ((0, self._whole[: self._guard]), (end, self._whole[end:])):
+            if (changed := side != 0xFF).any():
+                element = (start + int(changed.argmax()) - self._guard) // self._dtype.itemsize
+                return f"element {element} of {self._size // self._dtype.itemsize}"
+        return None
+
+
+def _octets(array: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
+def _same(after: np.ndarray, before: np.ndarray) -> bool:
+    """Bit for bit."""
+    words = np.uint8 if after.nbytes % 8 else np.uint64  # NumPy makes a bool for each: few for large arrays
+    return np.array_equal(_octets(after).view(words), _octets(before).view(words))
 
 
 def compare(got: np.ndarray, expected: np.ndarray, rtol: float = 0.0) -> str | None:
@@ -85,7 +155,11 @@ def compare(got: np.ndarray, expected: np.ndarray, rtol: float = 0.0) -> str | N
     wrong = np.argwhere(different)
     first = tuple(wrong[0].tolist())
     where = first[0] if len(first) == 1 else first
-    hint = " (never written: it still holds the poison)" if got.dtype.kind == "f" and np.isnan(got[first]) else ""
+    hint = ""
+    if got.dtype.kind == "f" and np.isnan(got[first]):
+        hint = " (never written: it still holds the poison)"
+    elif got.dtype.kind in "iu" and got[first] == poison(got.dtype):
+        hint = " (what stood there before: never written?)"
     return f"element {where} is {got[first]!s}{hint}, expected {expected[first]!s}; {len(wrong)} of {got.size} wrong"
 
 
@@ -106,10 +180,17 @@ def exercise(
     sizes = tuple(sizes)
     for size in sizes:
         inputs = make_inputs(size)
+        expected = reference(*inputs)
         try:
-            problem = verdict(function, way, inputs, reference(*inputs), rtol)
+            problem = verdict(function, way, inputs, expected, rtol)
+        except CheckFailure as failure:
+            problem = str(failure)
         except Exception as error:
             problem = f"it raised {type(error).__name__}: {error}"
+            if isinstance(error, TypeError | ValueError):  # two arguments swapped, or one forgotten
+                problem += (
+                    f"\nIt was called with {', '.join(map(_kind, inputs))}, and {_kind(expected)} for the answer."
+                )
         if problem:
             print(f"Not yet. Size {size}: {problem}")
             return False
@@ -117,26 +198,40 @@ def exercise(
     return True
 
 
+def _kind(value: Any) -> str:
+    shape = f" {value.shape}" if isinstance(value, np.ndarray) else ""
+    return f"{value.dtype if hasattr(value, 'dtype') else type(value).__name__}{shape}"
+
+
 def check(ways: Ways, sizes: Iterable[int] = SIZES) -> Table:
     """Check every way that can run here at every size against the reference, and return the outcomes as a table.
 
-    Raises CheckFailure after all have run, naming each wrong way with its first wrong size and element.
+    Raises CheckFailure after all have run, naming each wrong way with its first wrong size and element; at once where
+    the GPU can do nothing more.
     """
     sizes = tuple(sizes)
     cases = [(size, inputs := ways.make_inputs(size), ways.reference(*inputs)) for size in sizes]
     rows: list[Row] = []
     problems = []
+    errors: list[Exception] = []
     for way, function in ways.runnable.items():
         outcome = "right"
         for size, inputs, expected in cases:
-            if problem := verdict(function, way, inputs, expected, ways.rtol):
+            try:
+                problem = verdict(function, way, inputs, expected, ways.rtol)
+            except CheckFailure as failure:
+                raise CheckFailure(f"{ways.kernel}_{way}, size {size}: {failure}") from failure.__cause__
+            except Exception as error:
+                problem = f"it raised {type(error).__name__}: {error}"
+                errors.append(error)
+            if problem:
                 outcome = f"{ways.kernel}_{way}, size {size}: {problem}"
                 problems.append(outcome)
                 break
         rows.append({"way": way, "sizes": len(sizes), "outcome": outcome})
     rows += [{"way": way, "sizes": 0, "outcome": f"not run: {why}"} for way, why in ways.missing.items()]
     if problems:
-        raise CheckFailure("\n".join(problems))
+        raise CheckFailure("\n".join(problems)) from (errors[0] if errors else None)
     if not ways.runnable:
         raise CheckFailure(f"no way of {ways.kernel} can run here, so nothing was checked")
     columns = [

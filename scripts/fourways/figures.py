@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from fourways import files
@@ -13,6 +14,9 @@ COLOURS = {"nvrtc": "#0072B2", "nvcc": "#56B4E9", "pycuda": "#E69F00", "pybind11
 STAGE_COLOURS = ("#BBBBBB", "#CC79A7", "#DDCC77", "#332288", "#D55E00", "#882255", "#000000")
 """Colours for the stages of one run, in order; none of them is a way's."""
 
+_TITLE_WIDTH = 44
+"""Letters in a line of a title: a viewer may have a wider font than the one that the figure was laid out with."""
+
 _AT_THE_END = {"padding": 4, "fontsize": 8}  # points: of the text that a bar has there
 
 
@@ -21,7 +25,9 @@ def _axes(rows: Sequence[int], title: str) -> Any:
     import matplotlib.pyplot as plt
 
     style()
-    size = (4.8, 0.8 + sum(0.6 + 0.26 * count for count in rows))  # inches: readable on a phone, too
+    title = fill(title, _TITLE_WIDTH)
+    height = 0.6 + 0.2 * len(title.splitlines()) + sum(0.6 + 0.26 * count for count in rows)
+    size = (4.8, height)  # inches: readable on a phone, too
     figure, axes = plt.subplots(len(rows), figsize=size, layout="constrained", height_ratios=rows, squeeze=False)
     figure.suptitle(title)
     plt.close(figure)

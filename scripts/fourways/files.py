@@ -1,8 +1,12 @@
-"""Files and texts, for everybody: whole or not at all, without colours, with short paths."""
+"""Files and texts, for everybody: whole or not at all, results as JSON, without colours, with short paths."""
 
+import json
 import os
 import re
+import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 
 def write_text(path: Path, text: str) -> None:
@@ -23,12 +27,24 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 def check_writable(path: Path) -> Path:
     """`path`, if a file can be written there; else ValueError: before a long measurement rather than after it."""
+    folder = path.absolute().parent
     if path.is_dir():
         raise ValueError(f"{path} is a folder; name a file in it")
-    above = next(folder for folder in path.absolute().parents if folder.exists())
-    if not above.is_dir() or not os.access(above, os.W_OK):
-        raise ValueError(f"{path}: nothing can be written in {above}")
+    if not folder.is_dir():
+        raise ValueError(f"{path}: there is no folder {folder}; make it first, or name another")
+    try:
+        tempfile.TemporaryFile(dir=folder).close()  # what even root may not do shows by trying alone
+    except OSError as error:
+        raise ValueError(f"{path}: nothing can be written in {folder} ({error.strerror}); name another") from None
     return path
+
+
+def results(stamp: Mapping[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]], **more: Any) -> str:
+    """The text of a file of results: the `rows` of each table by its name, the stamp, and what `more` there is to say.
+
+    It is JSON; the book's `_static/results.schema.json` says what stands where, and in which unit.
+    """
+    return json.dumps({"stamp": stamp, "tables": rows, **more}, indent=1, ensure_ascii=False) + "\n"
 
 
 def plain(text: str) -> str:

@@ -72,6 +72,11 @@ def test_the_four_ways_have_the_colours_of_the_plots() -> None:
         assert f'stroke="{figures.COLOURS[way]}"' in FILES["from_source_to_gpu_light.svg"]
 
 
+def test_the_grid_shows_each_thread_and_each_element_once() -> None:
+    numbers = sorted(int(word) for word in re.findall(r">(\d+)</text>", FILES["threads_of_a_grid_light.svg"]))
+    assert numbers == sorted([*range(4)] * 3 + [*range(20)]), "3 blocks of 4 threads, 20 elements"
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_no_text_overlaps_or_leaves_its_box(browser: Browser, root: Path, name: str) -> None:  # noqa: F811
     assert browser.open(root / "book" / "figures" / name) == []

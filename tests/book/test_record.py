@@ -41,7 +41,8 @@ def clone(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "lessons" / "05_test.md").write_text(LESSON)
     monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
     monkeypatch.setattr(toolchain, "missing", lambda need: None)
-    monkeypatch.setattr(toolchain, "stamp", lambda: {"device": "Test GPU 1"})
+    stamp = toolchain.stamp() | {"device": "Test GPU 1"}
+    monkeypatch.setattr(toolchain, "stamp", lambda: stamp)
     return tmp_path
 
 

@@ -82,6 +82,48 @@ def test_nothing_built_is_an_error(two_kernels: Path) -> None:
         building.rows(two_kernels, ["cmake"])
 
 
+def test_what_one_compiler_refuses_the_others_still_build(tmp_path: Path) -> None:
+    """A row that says so, with the first error and the advice."""
+    kernel = tmp_path / "prints.cu"
+    kernel.write_text('#include <cstdio>\nextern "C" __global__ void k(float *x) { printf("%f", *x); }\n')
+    rows = building.rows(kernel, ["nvrtc", "nvcc"])
+    refused, built = rows
+    assert refused["not_built"].startswith(
+        'refused: prints.cu(1): catastrophic error: cannot open source file "cstdio"'
+    )
+    assert "printf" in refused["not_built"] and refused["seconds"] is refused["registers"] is None
+    assert (refused["arch"], built["arch"]) == ("sm_90", "sm_90") and built["registers"] and not built["not_built"]
+    shown = building.table(json.loads(json.dumps(rows)))
+    assert shown.cells()[0][2] == "not built" and "nvrtc: not built: refused: prints.cu(1)" in shown.note
+    assert len(building.figure(rows).axes[0].patches) == 1
+
+
+def test_there_is_no_fatbin_where_one_architecture_is_refused(tmp_path: Path) -> None:
+    kernel = tmp_path / "new.cu"
+    kernel.write_text("#if __CUDA_ARCH__ < 800\n#error too old\n#endif\n" + 'extern "C" __global__ void k() {}\n')
+    rows = building.rows(kernel, ["nvcc"], ["sm_90", "sm_75"])
+    assert [row["arch"] for row in rows] == ["sm_90", "sm_75"]
+    assert rows[0]["seconds"] and "too old" in rows[1]["not_built"]
+
+
+def test_what_every_compiler_refuses_is_an_error_in_the_first_ones_words(two_kernels: Path) -> None:
+    with pytest.raises(building.BuildError, match=r'^nvcc could not compile two.cu(.|\n)*"SIZE" is undefined'):
+        building.rows(two_kernels, ["nvcc", "nvrtc"])
+
+
+def test_a_mangled_name_is_told(two_kernels: Path, tmp_path: Path) -> None:
+    def told(path: Path, entry: str | None = None) -> str:
+        return building.table(building.rows(path, ["nvrtc"], options=["-DSIZE=32"], entry=entry)).note
+
+    assert 'no plain name: get_function("light") finds no _Z5lightPf; declare' in told(two_kernels, "light")
+    assert "plain name" not in told(two_kernels, "heavy")
+    template = tmp_path / "template.cu"
+    template.write_text(
+        "template <int N> __global__ void t(int *x) { *x = N; }\ntemplate __global__ void t<3>(int *);\n"
+    )
+    assert "plain name" not in told(template), "its instances are asked for by name expressions"
+
+
 def test_shared_memory_and_options_are_seen(two_kernels: Path) -> None:
     (row,) = building.rows(two_kernels, ["nvrtc"], ["sm_90"], ["-DSIZE=512"])
     assert row["shared_bytes"] == 2048
@@ -122,6 +164,8 @@ def test_the_figure_has_a_bar_for_each_compiler(found: list[Row]) -> None:
     medians = [row["seconds"]["median"] for row in rows[:2]]
     assert cold.patches[0].get_width() == pytest.approx(sum(medians) / 2), "the median over two architectures"
     assert cold.patches[0].get_facecolor() == figures_colour("nvrtc")
+    assert cold.get_xscale() == warm.get_xscale() == "log" and cold.get_xticks().size
+    assert cold.get_xlim()[0] < min(bar.get_width() for bar in cold.patches), "the shortest bar can be seen"
     assert "2 architectures" in cold.get_title(loc="left")
     assert len(building.figure(found[2:4]).axes) == (2 if found[2]["cached_seconds"] else 1), "no empty panel"
 

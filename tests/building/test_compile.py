@@ -130,6 +130,37 @@ def test_errors_are_the_compilers_own_with_advice_below(
     assert last.startswith(f"Advice: {advice}") and str(refused.value).count("Advice: ") == 1
 
 
+@pytest.mark.parametrize(
+    ("line", "advice"),
+    [
+        ("#include <cstdio>", "printf, assert and sinf need none"),
+        ("#include <math.h>", "printf, assert and sinf need none"),
+        ("#include <cub/cub.cuh>", "as <cub/block/block_reduce.cuh>, rather than <cub/cub.cuh>"),
+        ("int main() { return 0; }", "put host code into #ifndef __CUDACC_RTC__"),
+        ('#include "mine.h"', "put that header beside the file"),
+    ],
+)
+def test_what_nvrtc_lacks_has_advice_that_helps(line: str, advice: str, tmp_path: Path) -> None:
+    kernel = tmp_path / "broken.cuh"
+    kernel.write_text(f'{line}\nextern "C" __global__ void k(float* x) {{ printf("%f", sinf(*x)); }}')
+    with pytest.raises(building.BuildError) as refused:
+        building.build(kernel)
+    assert advice in str(refused.value).splitlines()[-1]
+    assert advice in refused.value.brief and "error" in refused.value.brief and "\n" not in refused.value.brief
+    assert "/" not in refused.value.brief.split(": ")[0], "the file without its folders"
+
+
+def test_that_advice_works(tmp_path: Path) -> None:
+    kernel = tmp_path / "mended.cuh"
+    kernel.write_text(
+        "#ifndef __CUDACC_RTC__\n#include <cstdio>\nint main() { return 0; }\n#endif\n"
+        "#include <cub/block/block_reduce.cuh>\n#include <cuda/std/limits>\n"
+        'extern "C" __global__ void k(float* x) { assert(x); printf("%f", sinf(*x)); }'
+    )
+    for compiler in building.COMPILERS:
+        assert building.build(kernel, compiler).registers
+
+
 def test_an_option_that_the_compiler_does_not_know() -> None:
     with pytest.raises(building.BuildError, match="-nonsense(.|\n)*\nAdvice: options are passed on as they are"):
         building.build(DOUBLIFY, "nvcc", options=["-nonsense"])

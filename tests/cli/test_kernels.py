@@ -62,6 +62,25 @@ def test_sass_counts_lists_and_compares(kept: tuple[str, Path, str, Path]) -> No
     assert compared.exit_code == 0 and "--fmad=false" in compared.stdout
 
 
+def test_equal_machine_code_is_not_listed() -> None:
+    done = fourways("sass", "1", "-w", "nvrtc", "-w", "nvcc")
+    assert "The machine code is the same: " in done.stdout and "STG.E" not in done.stdout
+    renamed = fourways("sass", "1", "-w", "nvrtc", "-w", "nvcc", "--rename")
+    assert renamed.stdout.startswith("With registers renamed, the machine code is the same.")
+
+
+def test_what_one_compiler_refuses_fails_nothing(tmp_path: Path) -> None:
+    kernel = tmp_path / "prints.cu"
+    kernel.write_text('#include <cstdio>\nextern "C" __global__ void k(float *x) { printf("%f", *x); }\n')
+    built = fourways("build", kernel, "-c", "nvrtc", "-c", "nvcc")
+    assert built.exit_code == 0 and "not built" in built.stdout and "nvrtc: not built: refused: " in built.stdout
+    counted = fourways("sass", kernel, "-w", "nvrtc", "-w", "nvcc")
+    assert counted.exit_code == 0 and "nvrtc sm_90: refused: " in counted.stdout
+    assert "EXIT" not in counted.stdout, "nobody asked for the other's listing alone"
+    for command, option in (("build", "-c"), ("sass", "-w")):
+        assert fourways(command, kernel, option, "nvrtc").exit_code == 1
+
+
 def test_sass_refuses_an_unknown_way() -> None:
     done = fourways("sass", "1", "-w", "opencl -O3")
     assert done.exit_code == 2 and "--way: no way 'opencl' that makes machine code" in said(done)
@@ -72,7 +91,7 @@ def test_link(kept: tuple[str, Path, str, Path]) -> None:
     assert done.exit_code == 0 and "inlined" in done.stdout and "left" in done.stdout
     rows = json.loads(kept[1].read_text())["tables"]["link"]
     assert [row["build"] for row in rows] == list(linking.BUILDS)
-    assert "apply_transform, linked in five ways" in kept[3].read_text()
+    assert "apply_transform, linked in 5 builds" in kept[3].read_text()
     assert "sm_75" in fourways("link", "--arch", "75", "--arch", "90").stdout
 
 
@@ -89,3 +108,23 @@ def test_link_says_what_went_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     alone.write_text('extern "C" __device__ float f(float x);\nextern "C" __global__ void k(float *y) { *y = f(*y); }')
     done = fourways("link", alone, "--entry", "k")
     assert done.exit_code == 1 and "f" in said(done)
+
+
+def test_link_keeps_what_did_build(tmp_path: Path, kept: tuple[str, Path, str, Path]) -> None:
+    """Two units may each have a `static` of one name; one source may not."""
+    hidden = "static __device__ float hidden(float x) { return x; }\n"
+    units = [
+        hidden + 'extern "C" __device__ float f(float x);\nextern "C" __global__ void k(float *y) { *y = f(*y); }\n',
+        hidden + 'extern "C" __device__ float f(float x) { return hidden(x); }\n',
+    ]
+    builds = "--build", "one source", "-b", "PTX, nvJitLink"
+    done = fourways("link", *units, "--entry", "k", "--arch", "90", *builds, *kept)
+    assert done.exit_code == 1 and "one source, sm_90: " in said(done)
+    one_source, ptx = json.loads(kept[1].read_text())["tables"]["link"]
+    assert "already been defined" in one_source["error"] and ptx["calls"] == 1
+    assert "k, linked in 2 builds" in kept[3].read_text()
+
+
+def test_link_refuses_an_unknown_build() -> None:
+    done = fourways("link", "--build", "LTO")
+    assert done.exit_code == 2 and "--build: 'LTO'; choose from one source, PTX, nvJitLink" in said(done)

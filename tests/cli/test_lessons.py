@@ -47,12 +47,25 @@ def test_a_lesson_that_fails_does_not_stop_the_others(clone: Path) -> None:
     done = fourways("run", "--record")
     assert done.exit_code == 1
     assert "01_fails failed in code cell 1:" in done.stderr and "ZeroDivisionError" in done.stderr
+    assert "lessons to run: 2, at a time: " in done.stderr, "where no terminal is, lines say what goes on"
+    assert "\n01_fails: failed in " in done.stderr and "\n02_runs: passed in " in done.stderr
     rows = [line.split() for line in done.stdout.splitlines() if line.startswith(("01_", "02_"), 1)]
     assert [(row[0], row[-1]) for row in rows] == [("01_fails", "failed"), ("02_runs", "passed")]
     assert "recorded book/recorded/02_runs.ipynb\n" in done.stdout
     assert not (clone / "book" / "recorded" / "01_fails.ipynb").exists()
     recorded = json.loads((clone / "book" / "recorded" / "02_runs.ipynb").read_text())
     assert recorded["metadata"]["fourways"]["stamp"]["sources"]
+
+
+def test_without_a_home_that_can_be_written_caches_go_to_the_clone(
+    clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", "/nonexistent")
+    code = "from pathlib import Path\nPath.home().joinpath('a').touch()"
+    (clone / "lessons" / "02_runs.md").write_text(LESSON.format(code=code))
+    done = fourways("run", "2")
+    assert done.exit_code == 0, done.stderr
+    assert "caches go to build/home\n" in done.stderr and (clone / "build" / "home" / "a").exists()
 
 
 def test_a_run_with_skipped_cells_is_not_recorded(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:

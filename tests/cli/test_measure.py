@@ -18,6 +18,32 @@ MINE = """extern "C" __global__ void mine(const float *x, float *y, long long n)
 """
 
 
+LESSON = """---
+fourways: {kernel: triple, ways: [nvcc, host], without: {pycuda: it is too old}}
+---
+
+```{code-cell} python
+:tags: [setup]
+import numpy as np
+make_inputs, reference = (lambda size: (np.arange(size, dtype=np.int32),)), (lambda x: 3 * x)
+```
+
+```{code-cell} python
+:tags: [way-nvcc]
+raise RuntimeError("nvcc was asked to build")
+```
+
+```{code-cell} python
+:tags: [way-host]
+def triple_host(x, y):
+    y[:] = 3 * x
+```
+"""
+UNJUDGED = (
+    "Checked against the host way: a mistake in the kernel's idea goes unseen; give --reference expected.py:function."
+)
+
+
 def fourways(*words: str | Path) -> Result:
     return CliRunner().invoke(cli.app, [str(word) for word in words])
 
@@ -35,11 +61,55 @@ def test_check() -> None:
     assert "01_doublify" in done.stdout and "02_saxpy" in done.stdout
 
 
+def test_check_of_a_file_of_your_own(mine: Path, tmp_path: Path) -> None:
+    done = fourways("check", mine, "-w", "host")
+    assert done.exit_code == 0 and "mine.cu" in done.stdout and "right" in done.stdout
+    assert UNJUDGED in " ".join(done.stdout.split())
+    (tmp_path / "expected.py").write_text("def one(x):\n    return x + 1\n\n\ndef two(x):\n    return x + 2\n")
+    reference = f"{tmp_path}/expected.py:"
+    done = fourways("check", mine, "-w", "host", "--entry", "mine", "--reference", f"{reference}one")
+    assert done.exit_code == 0 and f"Checked against {reference}one." in done.stdout.replace("\n", "")
+    done = fourways("check", mine, "1", "-w", "host", "--reference", f"{reference}two")
+    assert done.exit_code == 2, "lesson 01 has a reference of its own"
+    done = fourways("check", mine, "-w", "host", "--reference", f"{reference}two")
+    assert done.exit_code == 1 and "mine_host, size 1: element 0 is" in done.stderr
+
+
+@pytest.fixture
+def triple(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clone on a machine that could run all ways; its one lesson has a cell that fails when it is executed."""
+    (tmp_path / "cpp" / "kernels").mkdir(parents=True)
+    (tmp_path / "lessons").mkdir()
+    (tmp_path / "lessons" / "05_triple.md").write_text(LESSON)
+    monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
+    monkeypatch.setattr(toolchain, "missing", lambda way: None if way != "gpu" else "no GPU")
+
+
+@pytest.mark.usefixtures("triple")
+@pytest.mark.parametrize("command", ["check", "time"])
+def test_no_way_is_built_that_was_not_asked_for(command: str) -> None:
+    done = fourways(command, "5", "-w", "host")
+    assert done.exit_code == 0 and "host" in done.stdout and "nvcc" not in done.stdout
+    assert "nvcc was asked to build" in str(fourways(command, "5").exception)
+
+
+@pytest.mark.usefixtures("triple")
+def test_a_way_that_a_lesson_lacks_is_said() -> None:
+    assert "05_triple has no way pycuda: it is too old" in str(fourways("check", "5", "-w", "pycuda").exception)
+
+
+@pytest.mark.parametrize("command", ["check", "time"])
+def test_a_kernel_by_its_name(command: str) -> None:
+    done = fourways(command, "reduce", "-w", "host", *(["--size", "9"] if command == "time" else []))
+    assert done.exit_code == 0 and "03_reduce_and_scan" in done.stdout
+    assert "lesson 03 calls it: fourways run 03" in str(fourways(command, "scan", "-w", "host").exception)
+
+
 def test_a_wrong_way_fails_and_the_others_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     load = lesson.load
 
-    def wrong(found: lesson.Lesson) -> lesson.Ways:
-        ways = load(found)
+    def wrong(found: lesson.Lesson, chosen: list[str]) -> lesson.Ways:
+        ways = load(found, chosen)
         if found.number == "01":
             ways.functions["host"] = lambda x, y: None
         return ways
@@ -48,6 +118,13 @@ def test_a_wrong_way_fails_and_the_others_are_checked(monkeypatch: pytest.Monkey
     done = fourways("check", "1", "2", "-w", "host")
     assert done.exit_code == 1 and "doublify_host, size" in done.stderr
     assert "02_saxpy" in done.stdout and "right" in done.stdout
+
+
+def test_what_cannot_be_run_fails_and_the_others_are_checked(mine: Path) -> None:
+    mine.write_text(MINE.replace("RESULT", "nobody_defined_this"))
+    done = fourways("check", mine, "1", "-w", "host")
+    assert done.exit_code == 1 and "refused mine.cu" in done.stderr and "nobody_defined_this" in done.stderr
+    assert "01_doublify" in done.stdout and "right" in done.stdout
 
 
 @NO_GPU
@@ -69,10 +146,37 @@ def test_time_writes_rows_and_figure(tmp_path: Path) -> None:
 
 def test_time_of_a_file_of_your_own(mine: Path, tmp_path: Path) -> None:
     done = fourways("time", mine, "-w", "host", "--size", "1000")
-    assert done.exit_code == 0 and "mine.cu" in done.stdout and "host" in done.stdout
+    assert done.exit_code == 0 and "mine.cu" in done.stdout and "1,000" in done.stdout
+    assert UNJUDGED in " ".join(done.stdout.split())
     (tmp_path / "expected.py").write_text("def two(x):\n    return x + 2\n")
     done = fourways("time", mine, "-w", "host", "--size", "1000", "--reference", f"{tmp_path}/expected.py:two")
     assert done.exit_code == 1 and "a wrong answer is not timed" in str(done.exception)
+    assert "mine_host, size 1:" in str(done.exception)
+
+
+def test_a_file_is_timed_only_if_it_is_right_at_awkward_sizes(tmp_path: Path) -> None:
+    """Of 1,024 elements, a multiple of the block, this kernel's answer is right."""
+    file = tmp_path / "mine.cu"
+    file.write_text(MINE.replace("i < n", "i < n / 256 * 256").replace("RESULT", "x[i] + 1"))
+    (tmp_path / "expected.py").write_text("def one(x):\n    return x + 1\n")
+    done = fourways("time", file, "-w", "host", "--size", "1024", "--reference", f"{tmp_path}/expected.py:one")
+    assert done.exit_code == 1 and "mine_host, size 1: element 0 is nan" in str(done.exception)
+
+
+def test_what_was_measured_before_a_failure_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measure, rows = timing.time_sizes, tmp_path / "rows.json"
+
+    def fails(ways: lesson.Ways, sizes: list[int], *more: object) -> tables.Table:
+        if sizes == [2000]:
+            raise RuntimeError("the machine is on fire")
+        return measure(ways, sizes)
+
+    monkeypatch.setattr(timing, "time_sizes", fails)
+    done = fourways("time", "1", "-w", "host", "--sizes", "1000,2000", "--json", rows)
+    assert done.exit_code == 1 and "on fire" in str(done.exception)
+    content = json.loads(rows.read_text())
+    assert [row["size"] for row in content["tables"]["timing"]] == [1000]
+    assert content["failure"] == "the machine is on fire"
 
 
 def test_time_first() -> None:
@@ -86,17 +190,18 @@ def test_time_first() -> None:
         (("1", "--entry", "k"), "--entry: it is for a file of your own"),
         (("1", "--reference", "a.py:f"), "--reference: it is for a file of your own"),
         (("1", "--first", "--sizes", "9"), "--sizes: a first result is timed at one size"),
-        (("mine.cu", "--first"), "--first: a first result is that of a lesson"),
+        (("MINE", "--first"), "--first: a first result is that of a lesson"),
     ],
 )
-def test_options_that_do_not_go_together(words: tuple[str, ...], said: str) -> None:
-    done = fourways("time", *words)
+def test_options_that_do_not_go_together(mine: Path, words: tuple[str, ...], said: str) -> None:
+    done = fourways("time", *(mine if word == "MINE" else word for word in words))
     assert done.exit_code == 2 and said in " ".join(done.stderr.replace("│", "").split())
 
 
 def test_nothing_timed_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing, "time_sizes", lambda *_: tables.Table("timing", [], [], "too large: no room"))
-    done = fourways("time", "1", "-w", "host", "--sizes", "2^40", "--figure", tmp_path / "a.svg")
+    kept = ("--json", tmp_path / "a.json", "--figure", tmp_path / "a.svg")
+    done = fourways("time", "1", "-w", "host", "--sizes", "2^40", *kept)
     assert done.exit_code == 1 and "nothing was timed: too large: no room" in str(done.exception)
     assert list(tmp_path.iterdir()) == []
 

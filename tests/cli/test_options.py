@@ -1,11 +1,12 @@
 """What the commands' options refuse before any work is done, each with one clear message."""
 
+import json
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from fourways import cli, kernels
+from fourways import cli, figures, kernels
 
 
 @pytest.mark.parametrize(
@@ -22,7 +23,10 @@ from fourways import cli, kernels
         ("timeline 1 --size 1,2", "Invalid value for --size: 1,2: one size at a time"),
         ("time 1 --figure sizes.pdf", "sizes.pdf: a figure is a .svg or a .png file"),
         ("time 1 --json cpp", "cpp is a folder; name a file in it"),
-        ("build 1 --figure README.md/a.svg", "README.md/a.svg: nothing can be written in"),
+        ("build 1 --figure README.md/a.svg", "README.md/a.svg: there is no folder"),
+        ("sass 1 --json nowhere/rows.json", "nowhere/rows.json: there is no folder"),
+        ("link --json /proc/rows.json", "/proc/rows.json: nothing can be written in /proc"),
+        ("check 1 --entry k", "--entry: it is for a file of your own"),
         ("timeline 1 --trace cpp", "cpp is a folder"),
         ("run --timeout soon", "Invalid value for '--timeout'"),
     ],
@@ -34,7 +38,7 @@ def test_mistakes_get_one_clear_message(words: str, said: str, monkeypatch: pyte
     assert said in " ".join(done.stderr.replace("│", "").split())
 
 
-@pytest.mark.parametrize("command", ["time", "build", "sass", "profile"])
+@pytest.mark.parametrize("command", ["check", "time", "build", "sass", "profile"])
 def test_a_source_that_is_no_text_is_said(tmp_path: Path, command: str) -> None:
     (tmp_path / "latin.cu").write_bytes(b"// Gr\xfc\xdfe\n")
     done = CliRunner().invoke(cli.app, [command, str(tmp_path / "latin.cu")])
@@ -44,3 +48,15 @@ def test_a_source_that_is_no_text_is_said(tmp_path: Path, command: str) -> None:
 def test_a_lesson_named_twice_is_taken_once() -> None:
     done = CliRunner().invoke(cli.app, ["check", "1", "doublify", "01_doublify", "-w", "host"])
     assert done.exit_code == 0 and done.stdout.count("01_doublify") == 1
+
+
+def test_the_rows_are_written_before_the_figure_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(figure: object, path: Path) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(figures, "save", fails)
+    rows, figure = tmp_path / "rows.json", tmp_path / "figure.svg"
+    words = ["time", "1", "-w", "host", "--size", "9", "--json", str(rows), "--figure", str(figure)]
+    done = CliRunner().invoke(cli.app, words)
+    assert done.exit_code == 1 and "no space" in str(done.exception)
+    assert json.loads(rows.read_text())["tables"]["timing"] and not figure.exists()

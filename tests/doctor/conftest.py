@@ -28,7 +28,7 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Tool]:
     found += [Tool(name, tmp_path / name, "4.0") for name in ("cmake", "ninja", "PyCUDA", "fourways_aot")]
     found += [
         Tool("NVRTC", toolkit / "lib" / "libnvrtc.so.13", "13.0"),
-        Tool("nvJitLink", toolkit / "lib" / "libnvJitLink.so.13", "13.5"),
+        Tool("nvJitLink", toolkit / "lib" / "libnvJitLink.so.13", "13.0"),
         Tool("CUDA headers", toolkit / "include", "13.0"),
         Tool("host compiler", gxx, "12.2.0"),
     ]

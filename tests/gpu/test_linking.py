@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fourways import linking, tables
+from fourways import building, linking, tables, toolchain
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def test_a_wrong_answer_is_not_timed(tmp_path: Path, wrong: str) -> None:
 
 @pytest.mark.parametrize("elements", [1, 31, 257, 1_000_003])
 def test_awkward_sizes(elements: int) -> None:
-    assert [row["check"] for row in linking.link_all(elements=elements)] == ["right"] * 5
+    assert [row["check"] for row in linking.link_all(elements=elements, builds=["LTO-IR, nvJitLink"])] == ["right"]
 
 
 def test_for_another_gpu_it_is_built_but_not_run() -> None:
@@ -97,6 +97,18 @@ def test_builds_that_disagree_are_found() -> None:
 def test_a_write_outside_y_is_found() -> None:
     rows = linking.link_all(["#define SHIFT 1\n" + LIBRARY, FUNCTION], "k", elements=1009)
     assert all(row["check"] != "right" and row["seconds"] is None for row in rows)
+
+
+def test_a_compiled_library_and_its_declared_kernel(tmp_path: Path) -> None:
+    """LTO-IR by nvJitLink and nvlink, beside a source that also says how the kernel is called."""
+    source, library, expected = (tmp_path / name for name in ("library.cu", "library.ltoir", "expected.py"))
+    source.write_text(ONES)
+    library.write_bytes(building.build(source, "nvrtc", toolchain.gpus()[0].arch, "ltoir", ["-rdc=true"]).code)
+    expected.write_text("def right(x):\n    return x + 1\n")
+    declares = 'extern "C" __global__ void k(const float* x, float* y, long long n);\n' + FUNCTION
+    builds = ["LTO-IR, nvJitLink", "nvcc -dlto"]
+    rows = linking.link_all([library, declares], "k", (), 1009, None, f"{expected}:right", builds)
+    assert [(row["calls"], row["check"]) for row in rows] == [(0, "right")] * 2
 
 
 def test_too_many_elements_get_one_clear_message() -> None:

@@ -131,6 +131,20 @@ def test_long_scan_runs_beside_other_work() -> None:
     assert (y == cupy.arange(1, 2**24 + 1, dtype=cupy.float32)).all()
 
 
+def test_long_scan_by_cupy_gives_the_bits_of_the_binding_and_cuts_a_grid_that_is_too_large() -> None:
+    """What lesson 03 says of `enable_cooperative_groups`, in case CuPy changes."""
+    folders = [f"-I{folder}" for folder in toolchain.include_dirs()]
+    text, options = kernels.source("long_scan"), ("-std=c++17", *folders)
+    kernel = cupy.RawModule(code=text, options=options, enable_cooperative_groups=True).get_function("long_scan")
+    x = cupy.random.default_rng(3).random(20_000_003, dtype=cupy.float32)
+    by_binding, by_cupy = poisoned(x.size), poisoned(x.size)
+    fourways_aot.long_scan(x, by_binding)
+    sums = cupy.zeros(-(-x.size // (4 * 6 * 256)), np.uint64)  # a word a tile
+    with pytest.warns(UserWarning, match="grid size will be reduced"):
+        kernel((sums.size,), (256,), (x, by_cupy, sums, np.int64(x.size)))
+    assert (by_cupy == by_binding).all()
+
+
 @pytest.mark.parametrize("shape", [*SHAPES, (), (9,), (2, 3, 4)])
 def test_scan_of_rows_by_the_binding(shape: tuple[int, ...]) -> None:
     x, y = odd_numbers(shape), poisoned(shape)

@@ -98,6 +98,21 @@ def test_three_times_as_fast_as_copyto() -> None:
     assert 2 * a.nbytes / median["ours"] > 0.85 * timing.copy_row(2 * a.nbytes)["bytes_per_second"]
 
 
+@pytest.mark.parametrize("backend", ["nvrtc", "nvcc"])
+def test_cupy_links_the_library_with_which_kernels_launch_kernels(backend: str) -> None:
+    """What lesson 04 says of CuPy's `-dc`, in case it changes."""
+    if reason := toolchain.missing(backend):
+        pytest.skip(reason)
+    toolchain.activate()
+    text = """
+__global__ void set(int *x) { *x = 7; }
+extern "C" __global__ void start(int *x) { set<<<1, 1>>>(x); }
+"""
+    x = cupy.zeros(1, np.int32)
+    cupy.RawModule(code=text, backend=backend, options=("-dc",)).get_function("start")((1,), (1,), (x,))
+    assert int(x[0]) == 7
+
+
 # --- what lesson 04 says of PyCUDA -----------------------------------------------------------------------------------
 
 

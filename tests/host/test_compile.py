@@ -81,6 +81,15 @@ def test_a_compile_error_shows_the_compilers_words_and_the_kernels_lines(counted
     assert [path.suffix for path in (counted.folder.parent / "cache").iterdir()] == []
 
 
+def test_a_kernel_that_other_ways_would_not_find_is_refused(tmp_path: Path) -> None:
+    source = tmp_path / "mine.cuh"
+    source.write_text('extern "C" __global__ void first() {}\n__global__ void mine(int *y) { y[0] = 1; }\n')
+    with pytest.raises(host.CompileError, match='mine must be extern "C": no other way finds it by its plain name'):
+        host.compile(source)
+    source.write_text('extern "C" {\n__global__ void mine(int *y) { y[0] = 1; }\n}\n')
+    host.compile(source)
+
+
 def test_a_cache_folder_that_cannot_be_made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("FOURWAYS_CACHE_DIR", str(tmp_path / "file"))
@@ -127,6 +136,12 @@ def test_calls_of_compile_that_cannot_work(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "empty.cuh").write_text("// nothing\n")
     with pytest.raises(ValueError, match="holds no `__global__ void` function"):
         host.compile(tmp_path / "empty.cuh")
+    with pytest.raises(ValueError, match="the path of a file; the text of a kernel came: write it to a file first"):
+        host.compile('extern "C" __global__ void mine() {}')
+    with pytest.raises(FileNotFoundError, match=r"no file .*/mine\.cuh: host\.compile takes the path"):
+        host.compile(tmp_path / "mine.cuh")
+    with pytest.raises(ValueError, match=r"timeout is a whole number of seconds, 1 or more; 0\.5 came"):
+        host.compile(doublify, timeout=0.5)  # type: ignore[arg-type]
     monkeypatch.setattr(toolchain, "host_compiler", lambda: None)
     monkeypatch.setattr(toolchain, "missing", lambda way: f"for {way}: install g++")
     with pytest.raises(FileNotFoundError, match="for host: install g"):

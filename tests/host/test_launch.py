@@ -88,6 +88,23 @@ def test_vector_pointers_want_whole_and_aligned_vectors() -> None:
         add_one((1,), (1,), (X, poisoned(12)[1:9], 1))
 
 
+def test_an_array_of_structs_has_the_kernels_size(tmp_path: Path) -> None:
+    file = tmp_path / "structs.cuh"
+    file.write_text(
+        "struct Step { double to; char kind; int times; double by; };\n"
+        'extern "C" __global__ void count(Step *y) { y[0].times += 1; }\n'
+    )
+    count = host.compile(file).get_function("count")
+    fields = [("to", "f8"), ("kind", "i1"), ("times", "i4"), ("by", "f8")]
+    with pytest.raises(TypeError, match=r"array is wanted, of 24 bytes an element; .* of 21 bytes, .* align=True"):
+        count((1,), (1,), (np.zeros(2, np.dtype(fields)),))
+    with pytest.raises(TypeError, match=r"wanted, of 24 bytes an element; .* of 8 bytes, came$"):
+        count((1,), (1,), (np.zeros(2),))
+    y = np.zeros(2, np.dtype(fields, align=True))
+    count((1,), (1,), (y,))
+    assert y["times"].tolist() == [1, 0]
+
+
 def test_scalars_are_as_strict_as_the_gpu_ways_need() -> None:
     scalars = host.compile(HERE / "types.cuh").get_function("scalars")
     good = [-5, np.uint8(200), np.float32(0.25), 1e300, True, 1]
@@ -100,9 +117,9 @@ def test_threads_that_cannot_be_started_are_an_error() -> None:
     """A process with little address space: it has no room for the stacks of 1024 threads."""
     script = (
         "import resource, sys, numpy as np; from fourways import host\n"
-        f"kernel = host.compile({str(HERE / 'right.cuh')!r}).get_function('reverse')\n"
         "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
         "resource.setrlimit(resource.RLIMIT_AS, (used + 500_000_000, resource.RLIM_INFINITY))\n"
+        f"kernel = host.compile({str(HERE / 'right.cuh')!r}).get_function('reverse')\n"
         "x, y = np.zeros(1024, np.float32), np.zeros(1024, np.float32)\n"
         "kernel((1,), (8,), (x, y))\n"
         "try: kernel((1,), (1024,), (x, y))\n"
@@ -114,5 +131,5 @@ def test_threads_that_cannot_be_started_are_an_error() -> None:
 
 def test_lanes_that_never_meet_are_an_error_and_not_a_hang() -> None:
     never = host.compile(HERE / "planted.cuh", PATIENCE).get_function("never_meet")
-    with pytest.raises(RuntimeError, match=r"thread \d+ of its block waited 1 s in a shuffle"):
+    with pytest.raises(host.KernelError, match=r"thread \d+ of its block waited 1 s in a shuffle"):
         never((2,), (32,), (poisoned(32, dtype=np.int32),))

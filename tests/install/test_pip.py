@@ -58,17 +58,29 @@ def test_find_python_says_why_not(interpreter: Interpreter) -> None:
         install.find_python("9.9")
 
 
-def test_without_pip_uv_brings_one(
-    pip: Pip, interpreter: Interpreter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("ours", ["none", "23.0.1"])
+def test_uv_brings_a_pip_that_serves_another_python(
+    ours: str, pip: Pip, interpreter: Interpreter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Where there is none, or Debian 12's, which fails under Python 3.12; uv trusts whom the system trusts."""
     find_spec = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "pip" else find_spec(name))
+    if ours == "none":
+        monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "pip" else find_spec(name))
+    else:
+        pip.is_version(ours)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
-    with pytest.raises(InstallError, match="ensurepip"):
+    with pytest.raises(InstallError, match="neither pip .* nor uv is here: .*ensurepip"):
         install.build_pycuda("/a/python", tmp_path)
-    interpreter("venv/uv", f'test "$1 $2 $3 $4" = "tool run --python {sys.executable}"; shift 4; exec {PYTHON} -m "$@"')
+    arguments = f'test "$1 $2 $3 $4 $UV_SYSTEM_CERTS" = "tool run --python {sys.executable} 1"'
+    interpreter("venv/uv", f'{arguments} || exit 1; shift 4; exec {PYTHON} -m "$@"')
     assert install.build_pycuda("/a/python", tmp_path).suffix == ".whl"
     assert pip.calls()[0]["words"][:3] == ["--python", "/a/python", "wheel"]
+
+
+def test_an_old_pip_serves_its_own_python(pip: Pip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pip.is_version("23.0.1")
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    assert install.build_pycuda(sys.executable, tmp_path).suffix == ".whl"
 
 
 def test_a_failure_shows_what_matters(pip: Pip, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from fourways import checking, toolchain
 from fourways.building import BuildError
-from fourways.lesson import Case, LessonError
+from fourways.lesson import Case, LessonError, lesson_or_case
 
 SCALE = """
 #include "half.h"
@@ -49,6 +49,33 @@ def test_a_reference_decides(file: Path, factor: str, right: bool) -> None:
     else:
         with pytest.raises(checking.CheckFailure, match="scale_host, size 1: element 0"):
             checking.check(ways)
+
+
+def test_what_it_was_compared_with_is_said(file: Path, halving: str) -> None:
+    assert Case(file).compared_with.startswith("Checked against the host way: a mistake in the kernel's idea")
+    assert Case(file, reference=halving).compared_with == f"Checked against {halving}."
+
+
+def test_a_name_means_a_lesson_or_a_kernel(
+    file: Path, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert [lesson_or_case(name).slug for name in ("1", "doublify", "00_two_workflows")] == [
+        "01_doublify",
+        "01_doublify",
+        "00_two_workflows",
+    ]
+    assert lesson_or_case("reduce").slug == "03_reduce_and_scan", "its kernel's name"
+    assert lesson_or_case(str(file), "scale").entry == "scale"
+    with pytest.raises(LessonError, match="no lesson 'nothing'; there are"):
+        lesson_or_case("nothing")
+    with pytest.raises(
+        LessonError, match="(?s)scan.cuh: scan.* cannot be called.*\nlesson 03 calls it: fourways run 03"
+    ):
+        lesson_or_case("scan")
+    (tmp_path / "cpp" / "kernels").mkdir(parents=True)
+    (tmp_path / "cpp" / "kernels" / "scale.cuh").write_text(SCALE)
+    monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
+    assert lesson_or_case("scale").entry == "scale", "a kernel that no lesson is about"
 
 
 def test_one_of_several_must_be_named(file: Path) -> None:

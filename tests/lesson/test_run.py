@@ -89,6 +89,36 @@ def test_skips_say_why(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (row["ran"], row["skipped"], row["outcome"]) == (2, {"no gpu here": 1, "no pycuda here": 1}, "passed")
 
 
+def two_lessons(clone: Path, code: str) -> list[lesson.Lesson]:
+    for slug, other in (("05_test", "06_test"), ("06_test", "05_test")):
+        text = LESSON.replace('print("hello")', code.format(here=clone / slug, there=clone / other))
+        (clone / "lessons" / f"{slug}.md").write_text(text)
+    return lesson.all_lessons()
+
+
+def test_without_a_gpu_lessons_run_side_by_side(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each waits for the other; the results come in the order asked for."""
+    monkeypatch.setattr(toolchain, "missing", missing("gpu", "pycuda"))
+    monkeypatch.setattr(toolchain, "gpus", list)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    waits = "import time, pathlib\npathlib.Path('{here}').touch()\nwhile not pathlib.Path('{there}').exists():\n"
+    slow = "\ntime.sleep(2 * ('05_test' in '{here}'))"
+    ended: list[str] = []
+    asked = two_lessons(clone, f"{waits}    time.sleep(0.1){slow}")
+    results = lesson.run_all(asked, ended=lambda result: ended.append(result.lesson.slug), timeout=60)
+    assert [(result.lesson.slug, result.error) for result in results] == [("05_test", ""), ("06_test", "")]
+    assert ended == ["06_test", "05_test"]
+
+
+def test_with_a_gpu_one_lesson_measures_at_a_time(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toolchain, "missing", missing("gpu", "pycuda"))
+    monkeypatch.setattr(toolchain, "gpus", lambda: ["a GPU"])
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    alone = "import time, pathlib\nassert not pathlib.Path('{there}').exists()\nmine = pathlib.Path('{here}')\n"
+    results = lesson.run_all(two_lessons(clone, alone + "mine.touch()\ntime.sleep(2)\nmine.unlink()"))
+    assert [result.error for result in results] == ["", ""]
+
+
 def test_a_failure_is_told_with_its_cell(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolchain, "missing", missing("gpu"))
     result = lesson.run(lesson.find("5"))

@@ -57,6 +57,11 @@ def test_load_names_the_cell_that_fails(found: lesson.Lesson) -> None:
     assert lesson.load(found, ["host"]).functions.keys() == {"host"}
 
 
+def test_load_says_which_way_a_lesson_lacks(found: lesson.Lesson) -> None:
+    with pytest.raises(lesson.LessonError, match="05_triple has no way pycuda: no such cell"):
+        lesson.load(found, ["host", "pycuda"])
+
+
 def test_collect_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(lesson.LessonError, match="no make_inputs"):
         lesson.collect({"doublify_host": function})

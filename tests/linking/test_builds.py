@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -69,11 +68,12 @@ def test_cuobjdump_alone_counts_calls_too(monkeypatch: pytest.MonkeyPatch) -> No
         ([LIBRARY, DEFINES, DEFINES], "k", "90", "'f': symbol multiply defined", "keep one definition"),
         ([LIBRARY, DEFINES], "k", "33", "--gpu-architecture", "take one that the compiler knows, such as 75"),
         ([LIBRARY, DEFINES.replace("+ 1", "+ z")], "k", "90", 'unit_2.cu(1): error: identifier "z"', "mend the source"),
-        ([LIBRARY, DEFINES], "other", "90", "no kernel 'other' in the program; there are: k", "take one of these"),
+        ([LIBRARY, DEFINES], "other", "90", "no kernel 'other' in the program; there are: k", "name it: --entry k"),
         (["// empty\n"], "k", "90", "no kernel 'k' in the program; there are: none", "define it as"),
+        (["__global__ void k() {}\n"], "k", "90", "no kernel 'k' in the program; there are: _Z1kv", "define it as"),
         ([LIBRARY, "nowhere.cu"], "k", "90", "no file nowhere.cu", "give the path"),
     ],
-    ids=["undefined", "twice", "architecture", "compile", "entry", "empty", "file"],
+    ids=["undefined", "twice", "architecture", "compile", "entry", "empty", "mangled", "file"],
 )
 def test_errors_in_the_tools_words(units: list[str], entry: str, arch: str, words: str, advice: str) -> None:
     with pytest.raises(linking.LinkingError) as error:
@@ -98,15 +98,31 @@ def written(folder: Path, *units: str) -> list[Path]:
     ids=["undefined", "twice"],
 )
 def test_every_build_refuses(build: str, units: list[str], words: str, tmp_path: Path) -> None:
-    """Also the PTX link of a symbol defined twice, for which nvJitLink returns a cubin."""
+    """Also the PTX link of a symbol defined twice, for which nvJitLink returns a cubin, and may crash later."""
     with pytest.raises(building.BuildError, match=words):
         linking.BUILDS[build](written(tmp_path, *units), "sm_90", tmp_path)
+
+
+@pytest.mark.parametrize("build", list(linking.BUILDS)[1:])
+def test_every_link_sees_other_types_than_declared(build: str, tmp_path: Path) -> None:
+    """nvJitLink prints it, and an LTO link would not notice: then the answers would be wrong."""
+    with pytest.raises(
+        linking.LinkingError, match="Prototype doesn't match for 'f' in '2_(.|\n)*\nAdvice: declare it with"
+    ):
+        linking.BUILDS[build](written(tmp_path, LIBRARY, DEFINES.replace("float", "double")), "sm_90", tmp_path)
+
+
+def test_nvcc_may_take_what_nvrtc_refuses(tmp_path: Path) -> None:
+    units = written(tmp_path, "#include <vector>\n" + LIBRARY, DEFINES)
+    assert linking.BUILDS["nvcc -dlto"](units, "sm_90", tmp_path).cubin
+    with pytest.raises(building.BuildError, match="NVRTC could not compile"):
+        linking.BUILDS["LTO-IR, nvJitLink"](units, "sm_90", tmp_path)
 
 
 def test_variables_defined_twice_in_ptx(tmp_path: Path) -> None:
     counter = "__device__ int counter[4];\n"
     paths = written(tmp_path, counter + LIBRARY, counter)
-    with pytest.raises(linking.LinkingError, match="definition of 'counter' in 'unit_2.cu', first defined in 'unit_1"):
+    with pytest.raises(linking.LinkingError, match="definition of 'counter' in '2_unit_2.ptx', first defined in "):
         linking.BUILDS["PTX, nvJitLink"](paths, "sm_90", tmp_path)
 
 
@@ -158,14 +174,15 @@ def test_nvcc_and_nvlink_of_two_toolkits(monkeypatch: pytest.MonkeyPatch, versio
     assert failed(f"nvlink {version[:4]} cannot link") == refuses
 
 
-def test_a_driver_is_not_asked_to_link(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without nvJitLink cuda.core would ask the driver, and warn, and fail on LTO-IR in words of its own."""
-    from cuda import core
+def test_without_nvjitlink_the_other_builds_remain(monkeypatch: pytest.MonkeyPatch) -> None:
+    from cuda.bindings import nvjitlink
 
-    monkeypatch.setattr(core, "Linker", SimpleNamespace(which_backend=lambda: "driver"))
-    words = "nvJitLink is missing or too old; cuda.core would ask the NVIDIA driver instead, which cannot link LTO-IR"
-    assert failed(f"{words}\nAdvice: make setup") == [False, False, True, False, False]
-    assert failed("which would be another build\nAdvice: make setup") == [False, True, False, False, False]
+    def version() -> tuple[int, int]:
+        raise RuntimeError("no library")
+
+    monkeypatch.setattr(nvjitlink, "version", version)
+    words = f"nvJitLink or NVRTC cannot be loaded (no library)\nAdvice: {toolchain.SETUP}"
+    assert failed(words) == [False, True, True, False, False]
 
 
 @pytest.mark.parametrize("tool", ["nvcc", "nvlink"])

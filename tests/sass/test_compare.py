@@ -216,6 +216,25 @@ def test_what_the_compiler_refuses_is_in_its_words() -> None:
         sass.listing(DOUBLIFY, "pycuda", "sm_33")
 
 
+def test_what_one_compiler_refuses_leaves_the_other_ways(tmp_path: Path) -> None:
+    kernel = tmp_path / "prints.cu"
+    kernel.write_text('#include <cstdio>\nextern "C" __global__ void k(float *x) { printf("%f", *x); }\n')
+    listings, refused = sass.listings(kernel, ["nvrtc", "pycuda"], ["sm_80", "90"])
+    assert [(listed.way, listed.arch) for listed in listings] == [("pycuda", "sm_80"), ("pycuda", "sm_90")]
+    assert list(refused) == ["nvrtc sm_80", "nvrtc sm_90"]
+    note = sass.table(json.loads(json.dumps(sass.counts(listings, refused).rows))).note
+    assert (
+        'nvrtc sm_80, nvrtc sm_90: refused: prints.cu(1): catastrophic error: cannot open source file "cstdio"' in note
+    )
+    with pytest.raises(building.BuildError, match="^NVRTC could not compile prints.cu"):
+        sass.listings(kernel, ["nvrtc"])
+
+
+def test_the_table_says_how_each_was_made() -> None:
+    note = sass.counts([sass.listing(DOUBLIFY, way) for way in ("pycuda", "nvcc -DFACTOR=3")]).note
+    assert note.splitlines() == ["pycuda: made by nvcc", "nvcc -DFACTOR=3: made by nvcc -ftz=true -DFACTOR=3"]
+
+
 def test_a_way_without_machine_code() -> None:
     for way in ("host", "", "opencl -O3"):
         with pytest.raises(ValueError, match="there are: nvrtc, nvcc, pycuda, pybind11"):

@@ -29,6 +29,12 @@ def test_the_warm_launches_are_shown_closer(rows: list[tables.Row], tmp_path: Pa
     assert drawn.get_figwidth() <= 4.8, "inches: readable on a phone"
 
 
+def test_a_lane_names_what_took_longest_not_what_came_most(rows: list[tables.Row]) -> None:
+    asked = {"kind": "API call", "clock": "host", "name": "cudaGetDevice", "seconds": 1e-9, "thread": 0}
+    often = [asked | {"start_seconds": 0.9099 + i * 1e-7} for i in range(100)]
+    assert "1 cudaDeviceSynchronize, 10 cuLaunchKernel, 1 other name" in notes(timeline.figure([*rows, *often]))
+
+
 def test_the_legend_has_each_stage_once_with_its_seconds(rows: list[tables.Row]) -> None:
     drawn = timeline.figure(rows)
     stages = ["import, 320 ms", "context, 70.0 ms", "inputs, 350 ms", "build, 50.0 ms"]

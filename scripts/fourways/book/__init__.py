@@ -8,3 +8,5 @@ from fourways.book.build import BookError, Page, build, merge
 from fourways.book.commands import COMMANDS, Command, ExampleError, pages, record_example
 from fourways.book.diagrams import drawings
 from fourways.book.record import RecordingError, anonymous, anonymous_report, fingerprint, record
+from fourways.book.results import reference as results_reference
+from fourways.book.results import schema as results_schema

@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from fourways import figures, files, kernels, lesson, tables
+from fourways.book import results
 from fourways.book.record import fingerprint
 
 log = logging.getLogger(__name__)
@@ -93,6 +94,7 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
         (source / "commands" / f"{name}.md").write_text(text, encoding="utf-8")
     recorded = ["not yet" if page.stale else page.stamp["device"] or "no GPU" for page in pages]
     (source / "_lessons.md").write_text(lesson_table("lessons/{}.ipynb", recorded), encoding="utf-8")
+    (source / "_results.md").write_text(results.reference(), encoding="utf-8")
     (source / "_static" / "ways.css").write_text(_way_styles(), encoding="utf-8")
     return pages
 

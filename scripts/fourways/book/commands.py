@@ -47,6 +47,7 @@ extern "C" __global__ void neighbours(const float *x, float *y, long long n)
 }
 """The files of the examples, by name; they lie in a folder outside the clone when these are recorded."""
 
+_JSON = "What `--json` writes is explained in [The JSON of results](../results.md)."
 _LONG = 30  # rows; longer tables are folded
 
 
@@ -119,9 +120,9 @@ def record_example(command: Command, example: str) -> list[Path]:
         if done.returncode:
             raise ExampleError(f"fourways {command.name} {example}: {files.plain(done.stderr).strip()}")
         found = json.loads(Path(folder, "rows.json").read_text(encoding="utf-8"))
-        found |= {"command": f"fourways {command.name} {example}".strip(), "sources": sources(example)}
-        found["warnings"] = [line for line in done.stderr.splitlines() if line.startswith("Doubtful")]
-        text = anonymous(json.dumps(found, indent=1, ensure_ascii=False)) + "\n"
+        warnings = [line for line in done.stderr.splitlines() if line.startswith("Doubtful")]
+        more = {"command": f"fourways {command.name} {example}".strip(), "sources": sources(example)}
+        text = anonymous(files.results(found["stamp"], found["tables"], **more, warnings=warnings))
         figure = Path(folder, "figure.svg").read_bytes()
     rows_file, figure_file = place(command.name, example, ".json"), place(command.name, example, ".svg")
     files.write_text(rows_file, text)
@@ -135,7 +136,7 @@ def pages(group: Any) -> dict[str, str]:
 
 
 def _page(command: Command, click: Any) -> str:
-    parts = [f"# fourways {command.name}", click.help, "## Options", _options(click)]
+    parts = [f"# fourways {command.name}", click.help, "## Options", _options(click), _JSON]
     parts += [part for example in command.examples for part in _example(command, example)]
     return "\n\n".join([*parts, "## What is behind it", inspect.getdoc(command.room) or ""]) + "\n"
 

@@ -1,4 +1,4 @@
-"""The drawn figures of the book as SVG: the edit loop just in time and ahead of time, and from source to machine code.
+"""The drawn figures of the book as SVG: the two edit loops, from source to machine code, the threads of a grid.
 
 They lie in `book/figures`, each in a light and a dark variant, byte for byte the same at every run, tall and narrow, so
 that their text stays readable on a phone.
@@ -104,7 +104,7 @@ LANES = (
 
 
 def from_source_to_gpu(theme: str) -> str:
-    """CUDA C++ to PTX to cubin to GPU, a lane for each way with the tool at every step, and the two side roads."""
+    """CUDA C++ to PTX to cubin to GPU, a lane for each way with the tool at every step."""
     canvas = Canvas(theme)
     centres = [WIDTH / 8 + 4 + index * (WIDTH - 8) / 4 - 2.5 for index in range(4)]
     canvas.text((centres[0] + centres[2]) / 2, 16, "just in time", 12.5, "soft")
@@ -134,46 +134,98 @@ def from_source_to_gpu(theme: str) -> str:
             canvas.text(x, y + 33.5, tool, 12)
         y += 66
     canvas.box(2, y, WIDTH - 4, "GPU", "the driver launches the kernel")
-    y = _side_roads(canvas, y + BOX + 34)
     return canvas.svg(
-        y,
+        y + BOX + 2,
         "From source to machine code, in four ways",
         "CUDA C++ becomes PTX by NVRTC in CuPy's NVRTC way and by nvcc in the other three. PTX becomes a cubin by "
         "ptxas, which NVRTC contains and nvcc calls. Just in time, the driver loads the cubin; ahead of time, it lies "
-        "in the module's fatbin, from which the driver loads it. Beside these, nvJitLink links PTX, LTO-IR and cubins "
-        "into one cubin, and the driver compiles PTX itself where no cubin fits the GPU.",
+        "in the module's fatbin, from which the driver loads it.",
     )
 
 
-def _side_roads(canvas: Canvas, y: float) -> float:
-    """The two other makers of machine code, as rows: inputs, tool, output. Returns the height used so far."""
-    canvas.text(WIDTH / 2, y, "two more that make machine code", 12.5, "soft")
-    y += 12
-    for inputs, tool, when, result in (
-        (["PTX", "LTO-IR", "cubin"], "nvJitLink", "several pieces", "one cubin"),
-        (["PTX"], "driver", "no cubin fits", "machine code"),
+BLOCKS, THREADS, ELEMENTS = 3, 4, 20
+CELL = 26  # width of a thread or an element, and the distance between rows
+
+
+def threads_of_a_grid(theme: str) -> str:
+    """Grid, blocks and threads of a grid-stride loop over an array, one thread marked with its two elements."""
+    canvas = Canvas(theme)
+    width = THREADS * CELL + 14
+    gap = (WIDTH - 4 - BLOCKS * width) / (BLOCKS - 1)
+    stride, marked = BLOCKS * THREADS, 6
+    lefts = [2 + (i // THREADS) * (width + gap) + 7 + (i % THREADS) * CELL for i in range(stride)]
+
+    def cell(i: int, y: float, words: int) -> None:
+        chosen = i % stride == marked
+        edge = ACCENT if chosen else "line"
+        canvas.rectangle(lefts[i % stride] + 1, y, CELL - 2, CELL - 2, "box", edge, 4)
+        canvas.text(lefts[i % stride] + CELL / 2, y + 16.5, str(words), style='font-weight="600"' if chosen else "")
+
+    canvas.text(WIDTH / 2, 14, f"gridDim.x = {BLOCKS} blocks, blockDim.x = {THREADS} threads each")
+    for block in range(BLOCKS):
+        left = 2 + block * (width + gap)
+        canvas.rectangle(left, 24, width, 80, "frame", "frame", 10)
+        canvas.text(left + width / 2, 42, f"blockIdx.x = {block}", style='font-weight="600"')
+        canvas.text(left + width / 2, 59, "threadIdx.x", 12, "soft")
+    for i in range(stride):
+        cell(i, 71, i % THREADS)
+    for i in range(ELEMENTS):
+        x, y = lefts[i % stride] + CELL / 2, 130 + (i // stride) * 2 * CELL
+        start = 71 + CELL - 2 if i < stride else y - CELL - 2
+        canvas.arrow([(x, start), (x, y)], ACCENT if i % stride == marked else "line")
+        cell(i, y, i)
+    canvas.text(lefts[ELEMENTS % stride] + 2 * CELL, 130 + 2 * CELL + 16.5, "i < n is false", 12, "soft")
+    block, thread = divmod(marked, THREADS)
+    for line, words in enumerate(
+        (
+            f"the array's n = {ELEMENTS} elements, by their i",
+            f"i = blockIdx.x * blockDim.x + threadIdx.x: {block} * {THREADS} + {thread} = {marked}",
+            f"i += gridDim.x * blockDim.x: {marked} + {stride} = {marked + stride}",
+        )
     ):
-        height = max(BOX, 28 * len(inputs) + 6 * (len(inputs) - 1))
-        middle = y + height / 2
-        for number, name in enumerate(inputs):
-            top = middle + 34 * (number - len(inputs) / 2) + 3
-            canvas.rectangle(2, top, 72, 28, "box", "line")
-            canvas.text(38, top + 18.5, name)
-            canvas.arrow([(74, top + 14), (92, top + 14), (92, middle), (124, middle)])
-        canvas.rectangle(124, middle - BOX / 2, 106, BOX, "frame", "line", 13)
-        canvas.text(177, middle - 4, tool, 13.5, style='font-weight="600"')
-        canvas.text(177, middle + 14, when, 12, "soft")
-        canvas.arrow([(230, middle), (266, middle)])
-        canvas.rectangle(266, middle - 14, WIDTH - 268, 28, "box", "line")
-        canvas.text(266 + (WIDTH - 268) / 2, middle + 4.5, result)
-        y += height + 16
-    return y - 14
+        canvas.text(WIDTH / 2, 226 + 20 * line, words, 12, "ink" if line else "soft")
+    return canvas.svg(
+        278,
+        "Grid, blocks and threads",
+        f"A grid of {BLOCKS} blocks with {THREADS} threads each goes over an array of {ELEMENTS} elements. Thread "
+        f"{thread} of block {block} takes element {block} * {THREADS} + {thread} = {marked}, and in its second round "
+        f"element {marked} + {stride} = {marked + stride}. Where there is no such element, the loop is over.",
+    )
+
+
+def long_scan(theme: str) -> str:
+    """The tiles of three blocks in long_scan.cuh, a row for each round, and what block 0 does in its third round."""
+    canvas = Canvas(theme)
+    notes = {0: "before", 1: "between", 2: "between", 3: "finished now", 6: "published, parked"}
+    width = (WIDTH - 4) / 3
+    for tile in range(9):
+        left, y = 2 + tile % 3 * width, 26 + tile // 3 * (BOX + 12)
+        if tile < 3:
+            canvas.text(left + width / 2, 16, f"block {tile}", 12.5, "soft")
+        edge = ACCENT if tile in (3, 6) else "line"
+        if tile in notes:
+            canvas.box(left + 2, y, width - 4, f"tile {tile}", notes[tile], edge)
+        else:
+            canvas.rectangle(left + 2, y, width - 4, BOX, "frame", edge)
+            canvas.text(left + width / 2, y + 30, f"tile {tile}", 14.5, "soft")
+    bottom = 26 + 3 * (BOX + 12)
+    canvas.text(WIDTH / 2, bottom + 12, "Block 0 in its third round: it has just scanned tile 6.")
+    canvas.text(WIDTH / 2, bottom + 31, "To tile 3 it adds start = before + between.")
+    return canvas.svg(
+        bottom + 40,
+        "Three blocks scan one long array",
+        "Nine tiles in three rows, a row for each round: block 0 has tiles 0, 3 and 6, block 1 has 1, 4 and 7, block 2 "
+        "has 2, 5 and 8. In its third round block 0 scans tile 6, publishes its sum and parks it. Then it finishes "
+        "tile 3: it adds the sum up to tile 0, which it knows, and the published sums of tiles 1 and 2.",
+    )
 
 
 FIGURES: dict[str, Callable[[str], str]] = {
     "edit_loop_jit": edit_loop_jit,
     "edit_loop_aot": edit_loop_aot,
     "from_source_to_gpu": from_source_to_gpu,
+    "threads_of_a_grid": threads_of_a_grid,
+    "long_scan": long_scan,
 }
 """Every figure by name: a function from the theme (`light`, `dark`) to the SVG text."""
 

@@ -38,9 +38,8 @@ def record(result: lesson.LessonRun) -> list[Path]:
     bundles = [data[tables.MIME] for data in outputs if tables.MIME in data]
     if bundles:
         device = re.sub(r"[^a-z0-9]+", "-", str(stamp["device"]).lower()).strip("-")
-        results = {"stamp": stamp, "tables": {bundle["table"]: bundle["rows"] for bundle in bundles}}
-        rows = json.dumps(results, indent=1, ensure_ascii=False)
-        recorded.append((book / "results" / device / f"{found.slug}.json", f"{rows}\n".encode()))
+        rows = files.results(stamp, {bundle["table"]: bundle["rows"] for bundle in bundles})
+        recorded.append((book / "results" / device / f"{found.slug}.json", rows.encode()))
     for report in sorted((kernels.root() / "build" / found.slug).glob("*.ncu-rep")):
         recorded.append((book / "figures" / report.name, anonymous_report(report.read_bytes())))
     for path, content in recorded:

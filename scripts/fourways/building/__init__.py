@@ -6,6 +6,8 @@
 - cmake: the whole extension module `fourways_aot` with this kernel alone: configured, compiled, linked. Its cubin holds
   whatever else `cpp/aot/NAME.cu` calls, as CUB's own kernels
 
+A compiler that refuses the kernel is a row that says why, and the others go on.
+
 *cold* compiles: nothing is taken from a cache. *cached* is what a new process pays for the same build again, imports
 and the GPU's context not counted: it finds the machine code in the tool's own cache, or for cmake nothing to do.
 nvcc keeps no cache. NVRTC 13.0 keeps one where there is a driver, and confuses builds with and without `-ftz` in it, so

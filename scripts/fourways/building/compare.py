@@ -1,12 +1,13 @@
 """One kernel by several compilers for several architectures, side by side. Needs no GPU and no driver."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from fourways import figures, toolchain
+from fourways import figures, kernels, toolchain
 from fourways.building.artefacts import ALL_COMPILERS, ARTEFACTS, make
 from fourways.building.compile import BuildError, build, is_entry
 from fourways.building.packages import NotOfferedError
@@ -29,11 +30,12 @@ def rows(
     `seconds` and `cached_seconds` are median, p10 and p90 by the host's clock, as `make` defines them; `*_bytes` the
     artefacts' sizes; `registers`, `shared_bytes`, `stack_bytes` and `spill_bytes` what `entry` needs, or else the
     hungriest entry point. None is what a compiler does not do: `missing` says why, and `not_built` of one that cannot
-    build this kernel here at all. `tell` hears what is being built.
-    Raises BuildError, with nothing half done, for what a compiler refuses, for an `entry` that is not there and
+    build this kernel here at all, or that refuses it. `tell` hears what is being built.
+    Raises BuildError for what every compiler refuses, in the first one's words, for an `entry` that is not there and
     for a file without any.
     """
-    found = []
+    found: list[Row] = []
+    refusals: list[BuildError] = []
     for name in names:
         for arch in archs:
             tell(f"{name} for {arch}")
@@ -43,18 +45,25 @@ def rows(
             except NotOfferedError as reason:
                 found.append(row | {"arch": "", "not_built": str(reason)})
                 break
+            except BuildError as refusal:
+                refusals.append(refusal)
+                found.append(row | {"not_built": f"refused: {refusal.brief}"})
+                continue
             row |= {"seconds": summary(made.seconds), "cached_seconds": summary(made.cached) if made.cached else None}
             row |= {f"{artefact}_bytes": size for artefact, size in made.sizes.items()}
-            row |= _needs(made.resources, entry, path) | {"missing": made.missing}
+            row |= _needs(made.resources, entry, path) | {
+                "missing": made.missing | _mangled(made.resources, entry, path)
+            }
             found.append(row | {f"{what}_bytes": None for what in made.missing if f"{what}_bytes" in row})
-        if name == "nvcc" and len(archs) > 1 and found[-1]["seconds"]:
+        if name == "nvcc" and len(archs) > 1 and all(row["seconds"] for row in found[-len(archs) :]):
             tell(f"a fatbin for {len(archs)} architectures")
             made_fatbin = build(path, "nvcc", archs, "fatbin", options)
             row = _row(path, "nvcc", f"{len(archs)} + PTX", None)
             row |= {"seconds": summary([made_fatbin.seconds]), "fatbin_bytes": len(made_fatbin.code)}
             found.append(row | {"holds": [*archs, archs[-1].replace("sm_", "compute_")]})
     if not any(row["seconds"] for row in found):
-        raise BuildError("\n".join(f"{row['compiler']}: {row['not_built']}" for row in found))
+        others = "\n".join(f"{row['compiler']}: {row['not_built']}" for row in found)
+        raise refusals[0] if refusals else BuildError(others)
     return found
 
 
@@ -72,12 +81,22 @@ def _needs(resources: dict[str, Resources], entry: str | None, path: Path) -> Ro
     return {what: max(getattr(needs, what) for needs in chosen) for what in _RESOURCES}
 
 
+def _mangled(resources: dict[str, Resources], entry: str | None, path: Path) -> dict[str, str]:
+    """What is missing where the file's own kernel, no template, is not declared `extern "C"`: its plain name."""
+    symbols = [symbol for symbol in resources if symbol.startswith("_Z") and is_entry(symbol, entry)]
+    for name in kernels.parameters(path.read_text(encoding="utf-8", errors="replace")):
+        for symbol in symbols:
+            if re.search(rf"(?<!\d){len(name)}{name}(?!I)", symbol):
+                return {"plain name": f'get_function("{name}") finds no {symbol}; declare the kernel extern "C"'}
+    return {}
+
+
 def table(found: Sequence[Row]) -> Table:
     """The rows of `rows()`: how long each build takes, and what the kernel needs."""
     columns: list[Column] = [
         ("compiler", lambda row: row["compiler"]),
         ("arch", lambda row: row["arch"]),
-        ("cold", lambda row: _time(row["seconds"])),
+        ("cold", lambda row: "not built" if row["not_built"] else _time(row["seconds"])),
         ("cached", lambda row: _time(row["cached_seconds"])),
     ]
     columns += [(name.removesuffix("_bytes"), _count(name)) for name in _RESOURCES]
@@ -129,7 +148,8 @@ def _count(name: str) -> Callable[[Row], str]:
 def figure(found: Sequence[Row]) -> Any:
     """The rows of `rows()` as bars: seconds of a build by each compiler, cold, and below that cached.
 
-    With several architectures a bar is the median over those timed.
+    The axes are logarithmic: one compiler may take a hundred times as long as another. With several architectures a
+    bar is the median over those timed.
     """
     singles = [row for row in found if row["seconds"] and "holds" not in row]
     panels: dict[str, dict[str, float]] = {}
@@ -144,7 +164,13 @@ def figure(found: Sequence[Row]) -> Any:
             bars = {compiler: median(values) for compiler, values in timed.items()}
             panels[f"{panel} ({where}, host clock)"] = bars
     colours = {**figures.COLOURS, "cmake": figures.COLOURS["pybind11"]}
-    return figures.bars(panels, seconds, colours, f"Building {found[0]['kernel']}")
+    drawn = figures.bars(panels, seconds, colours, f"Building {found[0]['kernel']}")
+    for axes, values in zip(drawn.axes, panels.values(), strict=True):
+        axes.set_xscale("log")
+        axes.set_xlim(min(values.values()) / 3, max(values.values()) * 4)  # room for a bar, and for the last's text
+        axes.xaxis.set_major_formatter(lambda value, _: seconds(value))
+        axes.spines["bottom"].set_visible(True)
+    return drawn
 
 
 def runs_on(archs: Sequence[str]) -> Table:

@@ -32,6 +32,16 @@ _ADVICE = (
     ),
     ("nrecognized option|nknown option", "options are passed on as they are: mend the one that the compiler names"),
     (
+        "not allowed in JIT mode",
+        "NVRTC compiles device code alone: put host code into #ifndef __CUDACC_RTC__, and include the parts of CUB "
+        "that you use, as <cub/block/block_reduce.cuh>, rather than <cub/cub.cuh>",
+    ),
+    (
+        r"source file \"(?:\w+|(?:std\w+|math|string|limits|float|assert|time)\.h)\"",  # as NVRTC says it
+        "NVRTC has no headers of the host's C and C++: leave the line out (printf, assert and sinf need none), "
+        "take <cuda/std/...>, or put it into #ifndef __CUDACC_RTC__",
+    ),
+    (
         "cannot open source|No such file",
         "put that header beside the file, or name its folder with the option -I/that/folder",
     ),
@@ -43,7 +53,8 @@ _ADVICE = (
 class BuildError(RuntimeError):
     """Nothing could be built: one line says `what` failed; below it stand a tool's own `words`, if there were any.
 
-    The last line is advice where there is any: the one given, or what the words call for.
+    The last line is advice where there is any: the one given, or what the words call for. `brief` is one line for a
+    table: the first error in those words, without folders, and the advice.
     """
 
     def __init__(self, what: str, words: str = "", advice: str = "") -> None:
@@ -51,6 +62,8 @@ class BuildError(RuntimeError):
         said = f"{what}:\n{words}" if words else what
         advice = advice or next((text for pattern, text in _ADVICE if re.search(pattern, words)), "")
         super().__init__(f"{said}\nAdvice: {advice}" if advice else said)
+        first = next((line.strip() for line in words.splitlines() if re.search("(?i)error|fatal", line)), what)
+        self.brief = re.sub(r"\S*/(?=[^/\s]+[:(]\d)", "", first) + (f" (advice: {advice})" if advice else "")
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ The subcommands import most rooms only where they call them: `--help` is quick, 
 import typer
 
 from fourways.cli import kernels, lessons, machine, measure, profile, timeline
-from fourways.cli.options import tell
+from fourways.cli.options import find_home, tell
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -23,6 +23,7 @@ def fourways() -> None:
 
     `fourways list` shows the lessons, `fourways doctor` whether this machine can run them.
     """
+    find_home()
 
 
 app.command("list")(lessons.list_lessons)

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from fourways import toolchain
-from fourways.cli.options import Arch, FigureFile, Json, Kernel, console, errors, keep, one_of, refusing
+from fourways.cli.options import Arch, FigureFile, Json, Kernel, console, errors, keep, one_of, refusing, tell
 
 
 def build(
@@ -30,6 +30,9 @@ def build(
 
     `fourways build my.cu --entry mine -c nvrtc -o -maxrregcount=32` shows what an option does to one kernel;
     `fourways build 1 --figure builds.svg` draws the seconds.
+
+    A compiler that refuses the kernel has a row that is not built, with its first error below the table; the others
+    go on. The command fails where none could build it.
     """
     from fourways import building, lesson
 
@@ -61,7 +64,9 @@ def sass(
     `fourways sass 1 --arch all --figure counts.svg` does so for seven architectures and draws it.
 
     `fourways sass 1 -w nvrtc` lists them. `fourways sass 1 -w nvrtc -w pycuda` puts two ways side by side, then builds
-    the second again, one option changed at a time, until it is the first: that option makes the difference.
+    the second again, one option changed, then two, until it is the first: those make the difference. Of equal machine
+    code it says so and lists nothing. A way whose compiler refuses the kernel is named with the reason, and the
+    others go on; the command fails where all refuse.
 
     `fourways sass my.cu --entry mine -w pycuda -w "pycuda --fmad=false"` shows what an option does to your kernel;
     `fourways sass 1 -w nvrtc --arch 80 --arch 90` what an architecture does.
@@ -71,15 +76,17 @@ def sass(
 
     path, archs = lesson.kernel_file(kernel), toolchain.architectures(arch or ["sm_90"])
     with refusing("--way"):
-        listings = [
-            machine_code.listing(path, name, each, entry) for each in archs for name in way or machine_code.WAYS
-        ]
-    if way and len(listings) == 1:
+        listings, refused = machine_code.listings(path, way or machine_code.WAYS, archs, entry)
+    if way and len(listings) == 1 and not refused:
         print(*listings[0], sep="\n", end="\n\n")
     if way and len(listings) == 2:
         one, other = listings
-        print(machine_code.diff(one, other, rename), machine_code.explain(one, other), sep="\n\n")
-    table = machine_code.counts(listings)
+        if (differing := machine_code.diff(one, other, rename)).differences:
+            print(differing, end="\n\n")
+        elif rename:
+            print("With registers renamed, the machine code is the same.\n")
+        print(machine_code.explain(one, other))
+    table = machine_code.counts(listings, refused)
     console.print(table)
     keep(json_file, [table], figure, lambda: machine_code.figure(table.rows, f"{path.name}: instructions by kind"))
 
@@ -87,6 +94,15 @@ def sass(
 def link(
     units: Annotated[list[str] | None, typer.Argument(help="Files, or sources in quotes; default: cpp/link.")] = None,
     entry: Annotated[str, typer.Option(help='The `extern "C"` kernel of these units.')] = "apply_transform",
+    build: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--build",
+            "-b",
+            help="Only this one; several times. `one source`, `PTX, nvJitLink`, `LTO-IR, nvJitLink`, `nvcc -rdc=true` "
+            "or `nvcc -dlto`, in quotes.",
+        ),
+    ] = None,
     arch: Annotated[
         list[str] | None, typer.Option("--arch", "-a", help="E.g. `90`, or `all`; default: the GPU's, else sm_90.")
     ] = None,
@@ -98,7 +114,7 @@ def link(
     json_file: Json = None,
     figure: FigureFile = None,
 ) -> None:
-    """Link a program of several files in five builds, and show which of them inlined the call between the files.
+    """Link a program of several files in up to five builds, and show which inlined the call between the files.
 
     `fourways link` takes the plug-in program of cpp/link: a library's kernel that calls a user's function.
     A call that is left costs registers and time; link-time optimization (LTO) inlines it, as one source does.
@@ -108,19 +124,27 @@ def link(
 
     `fourways link library.cu mine.cu --entry my_kernel` takes files of your own. A GPU runs them if the kernel is
     `my_kernel(const float* x, float* y, long long n)` and writes all n elements of y. All builds must then agree with
-    the one-source build, or with `--reference expected.py:function`. NaN is never right. A number is a lesson's kernel:
-    `fourways link 1 --entry doublify`.
+    the first that could be made, or with `--reference expected.py:function`. NaN is never right. A number is a
+    lesson's kernel: `fourways link 1 --entry doublify`.
+
+    `fourways link library.ltoir mine.cu --build "LTO-IR, nvJitLink" --entry my_kernel` takes what is compiled already
+    (.ptx, .cubin, .ltoir, .fatbin, .o, .a). A build that cannot use it says so in its row; one that fails has its row,
+    too, and then the command fails at the end.
     """
     from fourways import lesson, linking
 
+    one_of(build, list(linking.BUILDS), "--build")
     with refusing("--device"):
         linking.find_gpu(device)
     archs = toolchain.architectures(arch or [])
     files = [str(lesson.kernel_file(unit)) if unit.isdigit() else unit for unit in units or ()]
-    with errors.status("building five times"):
-        rows = linking.link_all(files, entry, archs, elements, device, reference)
+    with errors.status("compiling and linking"):
+        rows = linking.link_all(files, entry, archs, elements, device, reference, build or ())
     table = linking.table(rows)
     console.print(linking.inlining_table(rows) if len(archs) > 1 else table)
+    for remark in linking.remarks(rows):
+        tell(remark)
+    builds = len({row["build"] for row in rows})
+    keep(json_file, [table], figure, lambda: linking.figure(rows, f"{entry}, linked in {builds} builds"))
     if problems := linking.problems(rows):
         raise RuntimeError("\n".join(problems))
-    keep(json_file, [table], figure, lambda: linking.figure(rows, f"{entry}, linked in five ways"))

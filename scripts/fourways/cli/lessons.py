@@ -33,7 +33,7 @@ def open_lessons(
     lessons: Lessons = None,
     folder: Annotated[Path, typer.Option(file_okay=False, help="Where your copies lie.")] = Path("notebooks"),
 ) -> None:
-    """Copy lessons into a folder of your own, as Jupyter notebooks, and open them in JupyterLab.
+    """Copy lessons into a folder of your own, as Jupyter notebooks, and open the first in JupyterLab.
 
     `fourways open 1` opens your copy of lesson 01, and makes it if there is none yet: your work is never overwritten.
     The copies are without the solutions, which the book has. A cell that needs a GPU, where there is none, says so.
@@ -75,17 +75,24 @@ def run(
     from fourways import book as books
     from fourways import lesson
 
-    results = []
+    asked = chosen(lessons)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=errors) as progress:
-        for found in chosen(lessons):
-            task = progress.add_task(found.slug, total=None)
+    with Progress(*columns, console=errors, disable=not errors.is_terminal) as progress:
+        tasks = {found.slug: progress.add_task(found.slug, start=False, total=None) for found in asked}
 
-            def show(_: Any, number: int, total: int, task: Any = task) -> None:
-                progress.update(task, completed=number - 1, total=total)
+        def show(found: Any, number: int, total: int) -> None:
+            progress.start_task(tasks[found.slug])
+            progress.update(tasks[found.slug], completed=number - 1, total=total)
 
-            results.append(lesson.run(found, show, timeout))
-            progress.update(task, completed=progress.tasks[task].total)
+        def ended(result: Any) -> None:
+            progress.stop_task(tasks[result.lesson.slug])
+            progress.advance(tasks[result.lesson.slug])
+            if not errors.is_terminal:
+                tell(f"{result.lesson.slug}: {result.outcome} in {result.seconds:.0f} s")
+
+        if not errors.is_terminal:
+            tell(f"lessons to run: {len(asked)}, at a time: {lesson.at_once()}; one takes up to a minute")
+        results = lesson.run_all(asked, show, ended, timeout)
     failed = [result for result in results if result.error]
     for result in failed:
         tell(f"{result.lesson.slug} failed in {result.error}", "red")
@@ -109,7 +116,10 @@ def book(context: typer.Context) -> None:
     """
     from fourways import book as books
 
-    with errors.status("building the book"):
+    doing = "building the book: up to half a minute"
+    if not errors.is_terminal:
+        tell(doing)
+    with errors.status(doing):
         index = books.build(books.pages(context.find_root().command))
     print(f"The book: {files.short(index)}")
 

@@ -1,36 +1,88 @@
 """The commands that run a kernel's ways: `fourways check` and `fourways time`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any
 
 import typer
 
-from fourways import kernels
+from fourways import toolchain
 from fourways.cli import options
 
+Entry = Annotated[str | None, typer.Option(help="The kernel in a file of your own, if it holds several.")]
+Reference = Annotated[
+    str | None,
+    typer.Option(help="The right answer for a file of your own: `expected.py:function`. Default: the host way's."),
+]
 
-def check(lessons: options.Lessons = None, way: options.Ways = None) -> None:
+
+def check(
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="KERNELS", help="Lessons or kernels by number or name, or .cu files of your own."),
+    ] = None,
+    way: options.Ways = None,
+    entry: Entry = None,
+    reference: Reference = None,
+    sanitizer: Annotated[
+        str | None,
+        typer.Option("--sanitize", help="`thread` or `address`: look for races, or for accesses outside of arrays."),
+    ] = None,
+) -> None:
     """Check that every way gives the right answer at every awkward size, for the lessons named (default: all).
 
     `fourways check 1 --way host` checks lesson 01 on the CPU. Outputs are poisoned first, NaN fails.
+
+    `fourways check my.cu --entry mine --reference expected.py:function` checks a kernel
+    `mine(const float *x, float *y, long long n)` of your own against a function of the NumPy array x.
+
+    `fourways check my.cu --sanitize thread` runs it on the CPU, each CUDA thread as an OS thread, and names the lines
+    of a race within a block; `--sanitize address` those that use an array beyond its ends. No GPU is needed.
     """
     from fourways import checking, lesson
 
     options.one_of(way, lesson.WAYS, "--way")
+    if sanitizer:
+        options.one_of([sanitizer], lesson.SANITIZERS, "--sanitize")
+        if set(way or ["host"]) != {"host"}:
+            raise typer.BadParameter("only the host way runs under a sanitizer", param_hint="--way")
+    _refuse_missing(way, toolchain.missing)
+    chosen = [_target(name, entry, reference) for name in targets] if targets else lesson.all_lessons()
     failed = False
-    for found in options.chosen(lessons):
-        ways = _only(lesson.load(found), way, found.meta["ways"])
-        options.console.print(found.slug, style="bold", highlight=False)
+    for target in dict.fromkeys(chosen):
+        options.console.print(_name(target), style="bold", markup=False, highlight=False)
         try:
-            options.console.print(checking.check(ways))
-        except checking.CheckFailure as error:
+            if sanitizer:
+                with lesson.sanitizing(sanitizer):
+                    _sanitize(_ways(target, ["host"]))
+            else:
+                options.console.print(checking.check(_ways(target, way)))
+                _say_judge(target)
+        except (checking.CheckFailure, RuntimeError) as error:  # a compiler's refusal, a fault of the kernel
             failed = True
             options.tell(error, "red")
     raise typer.Exit(1 if failed else 0)
 
 
+def _sanitize(ways: Any) -> None:
+    """Check the host way, which was compiled with a sanitizer. Raises CheckFailure with what was found.
+
+    At small sizes, because each CUDA thread of a block becomes an OS thread. The largest first: just past the end of a
+    long array AddressSanitizer knows whose end that was.
+    """
+    from fourways import checking, lesson
+
+    sizes = [size for size in reversed(checking.SIZES) if 0 < size < 2000]
+    for size in sizes:
+        try:
+            checking.check(ways, [size])
+        except RuntimeError as error:  # host.SanitizerError, or a crash of which the sanitizer does not know
+            problem = f"{ways.kernel}_host, size {size}: {lesson.finding(str(error))}"
+            raise checking.CheckFailure(problem) from None
+    options.console.print(f"Nothing was found at {len(sizes)} sizes, from {sizes[-1]} to {sizes[0]}.", highlight=False)
+
+
 def time(
-    kernel: Annotated[str, typer.Argument(help="A lesson's number or name, or a .cu or .cuh file of your own.")],
+    kernel: Annotated[str, typer.Argument(help="A lesson or kernel by number or name, or a .cu file of your own.")],
     way: options.Ways = None,
     sizes: Annotated[
         str | None,
@@ -39,11 +91,8 @@ def time(
         ),
     ] = None,
     first: Annotated[bool, typer.Option("--first", help="Time process start to first result instead.")] = False,
-    entry: Annotated[str | None, typer.Option(help="The kernel in a file of your own, if it holds several.")] = None,
-    reference: Annotated[
-        str | None,
-        typer.Option(help="The right answer for a file of your own: `expected.py:function`. Default: the host way's."),
-    ] = None,
+    entry: Entry = None,
+    reference: Reference = None,
     json_file: options.Json = None,
     figure: options.FigureFile = None,
 ) -> None:
@@ -54,49 +103,99 @@ def time(
 
     `fourways time 1 --first` takes the first result apart, in fresh processes with cold and warm caches.
 
-    `fourways time my.cu --entry mine` times a kernel `mine(const float *x, float *y, long long n)` of your own.
+    `fourways time my.cu --entry mine` times a kernel `mine(const float *x, float *y, long long n)` of your own, once
+    it is right at awkward sizes, as by `fourways check`.
 
     Nothing is timed whose answer is wrong. Every row says by which clock it is: the GPU's (device) or the host's.
     """
-    from fourways import lesson, timing
+    from fourways import checking, lesson, timing
 
     options.one_of(way, lesson.WAYS, "--way")
     with options.refusing("--sizes"):
         elements = timing.parse_sizes(sizes) if sizes else []
     if first and sizes:
         raise typer.BadParameter("a first result is timed at one size, the lesson's", param_hint="--sizes")
-    if kernels.is_file(kernel):
-        if first:
-            raise typer.BadParameter("a first result is that of a lesson", param_hint="--first")
-        case = lesson.Case(kernel, entry, reference)
-        name, ways = case.path.name, _only(case.ways(way or ()), way, lesson.WAYS)
-    elif entry or reference:
-        raise typer.BadParameter("it is for a file of your own", param_hint="--entry" if entry else "--reference")
-    else:
-        found = lesson.find(kernel)
-        name, ways = found.slug, _only(lesson.load(found), way, found.meta["ways"])
-    options.console.print(name, style="bold", markup=False, highlight=False)
-    with options.errors.status("timing") as status:
-        if first:
-            table = timing.first_results(name, tuple(ways.runnable))
-        elif elements:
-            table = timing.time_sizes(ways, elements, lambda text: status.update(f"timing {text}"))
-        else:
-            table = timing.compare(ways)
-    if not table.rows:
-        reasons = [f"{way}: {reason}" for way, reason in ways.missing.items()]
-        raise RuntimeError(f"nothing was timed: {table.note or '; '.join(reasons)}")
+    target = _target(kernel, entry, reference)
+    if first and isinstance(target, lesson.Case):
+        raise typer.BadParameter("a first result is that of a lesson", param_hint="--first")
+    _refuse_missing(way, toolchain.missing)
+    ways = _ways(target, way)
+    options.console.print(_name(target), style="bold", markup=False, highlight=False)
+    figure_of = timing.first_result_figure if first else timing.figure
+    with options.keeping(json_file) as kept, options.errors.status("checking") as status:
+        if isinstance(target, lesson.Case):
+            try:
+                checking.check(ways)
+            except checking.CheckFailure as error:
+                raise checking.CheckFailure(f"{error}\na wrong answer is not timed") from None
+        for table in _timed(ways, _name(target), elements, first, lambda text: status.update(f"timing {text}")):
+            table.rows = [row | {"kernel": ways.kernel} for row in table.rows]
+            kept[:] = [table] if table.rows else []
+        if not table.rows:
+            reasons = [f"{way}: {reason}" for way, reason in ways.missing.items()]
+            raise RuntimeError(f"nothing was timed: {table.note or '; '.join(reasons)}")
     options.console.print(table)
+    _say_judge(target)
     for line in () if first else timing.warnings(table.rows):
         options.tell(f"Doubtful: {line}", "yellow")
-    figure_of = timing.first_result_figure if first else timing.figure
-    table.rows = [row | {"kernel": ways.kernel} for row in table.rows]
-    options.keep(json_file, [table], figure, lambda: figure_of(table.rows, ways.kernel))
+    options.keep(None, [], figure, lambda: figure_of(table.rows, ways.kernel))
 
 
-def _only(ways: Any, asked: Sequence[str] | None, otherwise: Sequence[str]) -> Any:
-    """Those of `ways` that were asked for, each of which must be able to run here; or, if none was, `otherwise`."""
+def _timed(ways: Any, name: str, sizes: Sequence[int], first: bool, say: Callable[[str], None]) -> Iterator[Any]:
+    """Tables of all that was timed so far, the last of which is whole."""
+    from fourways import timing
+
+    if first:
+        yield timing.first_results(name, tuple(ways.runnable))
+    elif not sizes:
+        say(name)
+        yield timing.compare(ways)
+    rows: list[Any] = []
+    for size in sizes:
+        found = timing.time_sizes(ways, [size], say)
+        rows += found.rows
+        yield timing.table(rows, found.note)
+        if found.note:  # no memory for this size, nor for larger ones
+            return
+
+
+def _target(name: str, entry: str | None, reference: str | None) -> Any:
+    """The lesson or the kernel of one's own that is meant; the options are for the latter alone."""
+    from fourways import lesson
+
+    target = lesson.lesson_or_case(name, entry, reference)
+    if isinstance(target, lesson.Lesson) and (entry or reference):
+        raise typer.BadParameter("it is for a file of your own", param_hint="--entry" if entry else "--reference")
+    return target
+
+
+def _name(target: Any) -> str:
+    from fourways import lesson
+
+    return target.slug if isinstance(target, lesson.Lesson) else target.path.name
+
+
+def _ways(target: Any, asked: Sequence[str] | None) -> Any:
+    """The ways asked for, each of which must be able to run here, or all of the target's; no other is built."""
+    from fourways import lesson
+
+    if isinstance(target, lesson.Case):
+        ways, own = target.ways(asked or ()), lesson.WAYS
+    else:
+        ways, own = lesson.load(target, asked or ()), target.meta["ways"]
+    _refuse_missing(asked, ways.missing.get)
+    return ways.only(asked or own)
+
+
+def _refuse_missing(asked: Sequence[str] | None, reason_of: Callable[[str], str | None]) -> None:
     for way in asked or ():
-        if reason := ways.missing.get(way):
+        if reason := reason_of(way):
             raise RuntimeError(f"{way}: {reason}")
-    return ways.only(asked or otherwise)
+
+
+def _say_judge(target: Any) -> None:
+    """Say what the answers of a kernel of one's own were compared with."""
+    from fourways import lesson
+
+    if isinstance(target, lesson.Case):
+        options.console.print(target.compared_with, markup=False, highlight=False)

@@ -1,6 +1,6 @@
 """What the commands share: their options, what is refused before any work, and how results are printed and kept."""
 
-import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from fourways import files, toolchain
+from fourways import files, kernels, toolchain
 
 console = Console()
 errors = Console(stderr=True)
@@ -73,20 +73,49 @@ def asked_size(text: str) -> int:
         return size
 
 
-def keep(file: Path | None, tables: Sequence, figure_file: Path | None, figure: Callable[[], Any]) -> None:
-    """Write what was asked for, each whole or not at all: the figure that `figure()` makes, and the tables as JSON.
+def keep(file: Path | None, found: Sequence[Any], figure_file: Path | None, figure: Callable[[], Any]) -> None:
+    """Write what was asked for, whole or not at all: first the tables as JSON, then the figure that `figure()` makes.
 
-    The JSON is `{"stamp": {...}, "tables": {name: rows}}`.
+    What a failure must not take along is kept before it is raised; `keeping` is for a measurement that goes on.
     """
     from fourways import figures
 
+    _write(file, found)
     if figure_file:
         figures.save(figure(), figure_file)
+
+
+@contextmanager
+def keeping(file: Path | None) -> Iterator[list[Any]]:
+    """Write as JSON the tables that this block has put into the list: at its end, and where it fails or is interrupted.
+
+    The file of a block that failed says so, under `failure`.
+    """
+    found: list[Any] = []
+    try:
+        yield found
+    except BaseException as error:
+        if found:
+            _write(file, found, failure=str(error) or type(error).__name__)
+        raise
+    _write(file, found)
+
+
+def _write(file: Path | None, found: Sequence[Any], **more: str) -> None:
     if file:
-        content = {"stamp": toolchain.stamp(), "tables": {table.name: table.rows for table in tables}}
-        files.write_text(file, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+        rows = {table.name: table.rows for table in found}
+        files.write_text(file, files.results(toolchain.stamp(), rows, **more))
 
 
 def tell(text: object, style: str = "") -> None:
     """Print an error, or a line about what is going on, on standard error: as it is, in a style such as `red`."""
     errors.print(str(text), style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def find_home() -> None:
+    """Where this user's home cannot be written, take `build/home`: without one CuPy does not even import."""
+    if not os.access(os.environ.get("HOME", ""), os.W_OK):
+        home = kernels.root() / "build" / "home"
+        home.mkdir(parents=True, exist_ok=True)
+        os.environ["HOME"] = str(home)
+        tell(f"no home folder that can be written: caches go to {files.short(home)}")

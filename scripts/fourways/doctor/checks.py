@@ -39,7 +39,7 @@ def judge(tools: dict[str, Tool], driver: Driver | None, gpus: list[Gpu]) -> lis
         *judge_host_compiler(tools),
         *judge_driver(tools, driver),
         *judge_nvrtc(tools, gpus),
-        *judge_linker(tools),
+        *judge_linker(tools, driver),
         *judge_pycuda(tools, driver),
         *judge_binding(tools, gpus),
         *(finding for name, place in toolchain.caches().items() for finding in judge_cache(name, *place)),
@@ -150,18 +150,36 @@ def judge_nvrtc(tools: dict[str, Tool], gpus: list[Gpu]) -> Iterator[Finding]:
             yield Finding("error", what, "take the CUDA toolkit that names this GPU's architecture")
 
 
-def judge_linker(tools: dict[str, Tool]) -> Iterator[Finding]:
+def judge_linker(tools: dict[str, Tool], driver: Driver | None) -> Iterator[Finding]:
+    """nvJitLink beside what makes its LTO-IR, and beside the driver that runs what it links.
+
+    Source: NVIDIA, "nvJitLink", section "Compatibility", docs.nvidia.com/cuda/nvjitlink; PTX as `judge_driver`.
+    """
     linker = tools["nvJitLink"]
     if linker.path is None:
         yield Finding("warning", "no nvJitLink found: nothing can be linked at run time", SETUP)
         return
+    ours = version(linker.version)
     for name in ("NVRTC", "nvcc"):
-        pair = f"{name} {tools[name].version} and nvJitLink {linker.version}"
-        if version(tools[name].version) > version(linker.version):
-            what = f"{pair}: a linker reads LTO-IR of its own version and older, so LTO links fail"
-            yield Finding("warning", what, f"install an nvJitLink as new as the compiler: {SETUP}")
-        elif tools[name].path:
+        tool = tools[name]
+        if tool.path is None:
+            continue
+        made, pair = version(tool.version), f"{name} {tool.version} and nvJitLink {linker.version}"
+        if made > ours:
+            what = f"{pair}: a linker takes LTO-IR of its own version or older, so LTO links fail"
+            yield Finding("warning", what, f"install an nvidia-nvjitlink as new as the compiler: {SETUP}")
+        elif tool.version and made.major != ours.major:
+            what = f"{pair}: a linker takes LTO-IR of its own major version alone, so LTO links fail"
+            yield Finding("warning", what, f"install an nvidia-nvjitlink of CUDA {made.major}: {SETUP}")
+        else:
             yield Finding("ok", f"{pair} can link with LTO")
+    if driver and ours > version(driver.cuda):
+        pair = f"nvJitLink {linker.version} and the driver (CUDA {driver.cuda})"
+        if ours.major > version(driver.cuda).major:
+            yield Finding("warning", f"{pair}: the driver is too old to run what it links", UPDATE_DRIVER)
+        else:
+            what = f"{pair}: machine code that it links runs, but PTX that it writes is too new for this driver"
+            yield Finding("note", what, "link to machine code (a cubin), as the lessons do")
 
 
 def judge_pycuda(tools: dict[str, Tool], driver: Driver | None) -> Iterator[Finding]:

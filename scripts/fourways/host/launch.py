@@ -1,29 +1,13 @@
-"""Launches a compiled kernel: arguments checked against the kernel's signature, then the call."""
+"""Checks a launch: its shape, and its arguments against the kernel's signature."""
 
-import ctypes
-import functools
-import os
 import re
-import struct
-import subprocess
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 MAX_THREADS, MAX_BLOCK, MAX_GRID = 1024, (1024, 1024, 64), (2**31 - 1, 65535, 65535)
 MAX_SHARED_BYTES = 48 * 1024  # more needs an opt-in on the GPU
-_FOUND = 66  # exit status of a program in which a sanitizer found a fault
-_SANITIZER_OPTIONS = {
-    "ASAN_OPTIONS": f"exitcode={_FOUND}:detect_leaks=0",
-    "TSAN_OPTIONS": f"exitcode={_FOUND}:halt_on_error=1",
-}
-
-
-class SanitizerError(RuntimeError):
-    """A sanitizer found a fault in a kernel; the message holds the sanitizer's own report. No array was changed."""
 
 
 class Parameter:
@@ -46,11 +30,16 @@ class Parameter:
         """The value as an array: a pointer's own array, a scalar as an array of one. Raises TypeError, ValueError."""
         if not self.is_pointer:
             return self._check_scalar(value, where)
-        wanted = f"{self.text} wants a NumPy array" + (f" of {self.dtype}" if self.dtype else "")
+        wanted = f"{self.text} wants a NumPy array of {self.dtype}"
+        if not self.dtype:  # a struct's size, and that of void
+            wanted = "a NumPy array is wanted" + (f", of {self.itemsize} bytes an element" if self.itemsize > 1 else "")
         if not isinstance(value, np.ndarray):
             raise TypeError(f"{where}: {wanted}; {_kind(value)} came")
         if not self._fits(value.dtype):
-            raise TypeError(f"{where}: {wanted}; an array of {value.dtype.str} ({value.dtype}) came")
+            packed = value.dtype.fields and value.dtype.itemsize < self.itemsize
+            hint = ": try np.dtype(..., align=True), which leaves the gaps that C leaves" if packed else ""
+            size = "" if self.dtype else f", of {value.dtype.itemsize} bytes,"
+            raise TypeError(f"{where}: {wanted}; an array of {value.dtype.str} ({value.dtype}){size} came{hint}")
         if not value.flags.c_contiguous:
             raise ValueError(f"{where}: {wanted} that is C-contiguous; strides {value.strides} came: copy it first")
         if self.is_written and not value.flags.writeable:
@@ -83,6 +72,19 @@ class Parameter:
 
 Parameters = Sequence[Parameter]
 Values = list[np.ndarray]
+
+
+class Launch(NamedTuple):
+    """A launch with all that it needs: the kernel's `name` and `number` in its file, `shape` is grid and block."""
+
+    name: str
+    number: int
+    shape: list[int]
+    shared_bytes: int
+    seconds: int
+    parameters: Parameters
+    names: Sequence[str]
+    values: Values
 
 
 def _kind(value: Any) -> str:
@@ -123,86 +125,3 @@ def check_launch(
         for number, (parameter, value) in enumerate(zip(parameters, args, strict=True), 1)
     ]
     return shape, checked
-
-
-class Library:
-    """A compiled kernel file as a library in this process."""
-
-    def __init__(self, file: Path):
-        self._library = ctypes.CDLL(str(file))
-        self._library.fourways_signatures.restype = self._library.fourways_launch.restype = ctypes.c_char_p
-
-    def signatures(self) -> list[str]:
-        """The parameter types of each kernel, as `Parameter` reads them, with commas between."""
-        return self._library.fourways_signatures().decode().splitlines()
-
-    def launch(self, number: int, shape: list[int], shared: int, parameters: Parameters, values: Values) -> None:
-        """Run kernel `number`. Raises RuntimeError where its threads could not be started or never met."""
-        held = [
-            np.array(value.ctypes.data, np.uintp) if parameter.is_pointer else value
-            for parameter, value in zip(parameters, values, strict=True)
-        ]
-        pointers = (ctypes.c_void_p * len(held))(*(value.ctypes.data for value in held))
-        problem = self._library.fourways_launch(number, (ctypes.c_uint * 6)(*shape), ctypes.c_size_t(shared), pointers)
-        if problem:
-            raise RuntimeError(problem.decode())
-
-
-class Program:
-    """A compiled kernel file as a program with a sanitizer, which a running Python could not load."""
-
-    def __init__(self, file: Path):
-        self._file = file
-
-    def signatures(self) -> list[str]:
-        """As `Library.signatures`."""
-        return self._run().splitlines()
-
-    def launch(self, number: int, shape: list[int], shared: int, parameters: Parameters, values: Values) -> None:
-        """Run kernel `number` on copies of the arrays, and copy back what it wrote if no fault was found.
-
-        Raises SanitizerError; RuntimeError as `Library.launch`; ValueError where different arrays overlap.
-        """
-        memory: list[np.ndarray] = []
-        places = [_place(value, memory) for value in values]
-        with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
-            task = Path(folder) / "launch"
-            with task.open("wb") as file:
-                file.write(struct.pack("9q", number, *shape, shared, len(memory)))
-                for block in memory:
-                    file.write(struct.pack("q", block.nbytes) + block.tobytes())
-                file.write(struct.pack("q", len(values)))
-                for place, parameter in zip(places, parameters, strict=True):
-                    file.write(struct.pack("2q", place, parameter.is_pointer))
-            print(self._run(str(task)), end="")  # what the kernel printed
-            results = task.read_bytes()
-        starts = np.cumsum([0, *(block.nbytes for block in memory)])
-        for value, place, parameter in zip(values, places, parameters, strict=True):
-            if parameter.is_written:
-                value[...] = np.ndarray(value.shape, value.dtype, results, int(starts[place]))
-
-    def _run(self, *arguments: str) -> str:
-        environment = dict(os.environ)
-        for name, ours in _SANITIZER_OPTIONS.items():
-            environment[name] = f"{environment.get(name, '')}:{ours}".removeprefix(":")
-        run = functools.partial(subprocess.run, capture_output=True, text=True, env=environment, errors="replace")
-        command = [str(self._file), *arguments]
-        done = run(command)
-        if "unexpected memory mapping" in done.stderr:  # an older ThreadSanitizer, and addresses too random for it
-            done = run(["setarch", "-R", *command])
-        if done.returncode == _FOUND:
-            raise SanitizerError(f"the sanitizer found a fault; no array was changed\n{done.stderr.strip()}")
-        if done.returncode:
-            raise RuntimeError(done.stderr.strip() or f"the kernel's program ended with status {done.returncode}")
-        return done.stdout
-
-
-def _place(value: np.ndarray, memory: list[np.ndarray]) -> int:
-    """The index in `memory` of this array's memory, which is added where it is new."""
-    for place, block in enumerate(memory):
-        if (block.ctypes.data, block.nbytes) == (value.ctypes.data, value.nbytes):
-            return place
-        if np.may_share_memory(block, value):
-            raise ValueError("with a sanitizer, arrays may not overlap in part: pass copies, or one array twice")
-    memory.append(value)
-    return len(memory) - 1

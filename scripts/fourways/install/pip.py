@@ -1,5 +1,6 @@
 """Runs pip for any interpreter of this machine, with progress on the screen and an error that a person can read."""
 
+import importlib.metadata
 import importlib.util
 import os
 import re
@@ -10,6 +11,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from packaging.version import Version
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -21,17 +23,29 @@ print("%d.%d" % sys.version_info[:2], pathlib.Path(sysconfig.get_path("include")
 """
 
 
+SERVES_ALL = Version("23.2.1")
+"""The oldest pip tried that runs for every Python from 3.11 to 3.13."""
+
+
 class InstallError(RuntimeError):
     """Something could not be built or installed. The message says what, why, and what to do."""
 
 
 def pip(python: str | Path, *arguments: str) -> list[str]:
-    """The command that runs pip for the interpreter `python`, which need not have one: ours, or one from uv."""
-    if importlib.util.find_spec("pip"):
+    """The command that runs pip for the interpreter `python`, which need not have one: ours, or one from uv.
+
+    pip then runs under that interpreter, and an older one does not run under a newer Python: Debian 12's 23.0.1 fails
+    with 3.12 for want of `pkgutil.ImpImporter`. Raises InstallError where there is neither a pip that does nor uv.
+    """
+    ours = importlib.util.find_spec("pip") and Version(importlib.metadata.version("pip"))
+    if ours and (ours >= SERVES_ALL or str(python) == sys.executable):
         return [sys.executable, "-m", "pip", "--python", str(python), *arguments]
     if uv := find_uv():
         return [uv, "tool", "run", "--python", sys.executable, "pip", "--python", str(python), *arguments]
-    raise InstallError("neither pip nor uv is here: `python -m ensurepip` brings pip")
+    raise InstallError(
+        f"neither pip {SERVES_ALL} or newer nor uv is here: "
+        "`python -m ensurepip`, then `python -m pip install --upgrade pip` bring pip"
+    )
 
 
 def find_uv() -> str | None:
@@ -73,6 +87,7 @@ def run(command: list[str], doing: str, environment: Mapping[str, str] | None = 
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     lines: list[str] = []
     compiled = 0
+    environment = {"UV_SYSTEM_CERTS": "1"} | dict(environment or os.environ)  # a recent pip asks the system by itself
     screen = Console(stderr=True)
     with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
         task = progress.add_task(doing, total=None)

@@ -42,7 +42,7 @@ def install_pycuda(log: Callable[[str], None] = print) -> None:
     if problem is None:
         log(f"PyCUDA {PYCUDA} is already installed")
         return
-    log(f"PyCUDA {problem}: building {PYCUDA} from source, which takes some minutes")
+    log(f"PyCUDA {problem}: building {PYCUDA} from source: one to two minutes")
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="fourways-") as work:
         wheel = str(build_pycuda(sys.executable, Path(work)))

@@ -42,7 +42,7 @@ def wheelhouse(
     lock = read_lock((kernels.root() / "requirements.lock").read_text(encoding="utf-8"))
     entries = [text for name, texts in sorted(lock.items()) if carried(name) for text in texts]
     direct = {_pattern(text) for text in entries if "fourways (pyproject.toml)" in text}  # else a marker may exclude it
-    log(f"gathering wheels for {interpreter}")
+    log(f"gathering wheels for {interpreter}, half a gigabyte where nothing is left out")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as work:
         house, wanted = Path(work, "wheels"), Path(work, "wanted.txt")
@@ -52,7 +52,7 @@ def wheelhouse(
             options = ["--no-deps", "--only-binary", ":all:", "--require-hashes", "-r", str(wanted)]
             run(pip(interpreter, "download", *options, "-d", str(house)), "downloading wheels")
         if carried("pycuda"):
-            log(f"building PyCUDA {PYCUDA} from source, which takes some minutes")
+            log(f"building PyCUDA {PYCUDA} from source: one to two minutes")
             build_pycuda(interpreter, house)
         gathered = {canonicalize_name(path.name.split("-")[0]) for path in house.glob("*.whl")}
         if absent := sorted(direct - gathered):

@@ -4,11 +4,12 @@ A lesson is a MyST notebook, `lessons/NN_slug.md`. The code in its cells is the 
 recorded: nothing here holds a second copy of a way.
 """
 
-from fourways.lesson.case import Case, named_reference
+from fourways.lesson.case import Case, lesson_or_case, named_reference
 from fourways.lesson.export import ExportError, export
 from fourways.lesson.needs import load_ipython_extension, skip_reason
 from fourways.lesson.notebook import Lesson, LessonError, all_lessons, find, kernel_file, tags
 from fourways.lesson.nvtx import name_cells
-from fourways.lesson.run import LessonRun, outcomes, run
+from fourways.lesson.run import LessonRun, at_once, outcomes, run, run_all
+from fourways.lesson.sanitize import SANITIZERS, finding, sanitizing
 from fourways.lesson.task import task
 from fourways.lesson.ways import GPU_SIZE, HOST_SIZE, WAYS, Ways, collect, load

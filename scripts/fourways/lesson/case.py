@@ -18,10 +18,13 @@ import numpy as np
 
 from fourways import host, kernels, toolchain
 from fourways.building import BuildError
-from fourways.lesson.notebook import LessonError, kernel_file
+from fourways.lesson.notebook import Lesson, LessonError, all_lessons, find, kernel_file
 from fourways.lesson.ways import WAYS, Ways
 
 _THREADS = 256
+_UNJUDGED = (
+    "Checked against the host way: a mistake in the kernel's idea goes unseen; give --reference expected.py:function."
+)
 _SIGNATURE = re.compile(
     r"\s*const\s+float\s*\*(?:\s*__restrict__)?\s*\w+\s*,\s*float\s*\*(?:\s*__restrict__)?\s*\w+\s*,"
     r"\s*(?:const\s+)?(?:long\s+long|(?:std::)?int64_t)\s+\w+\s*"
@@ -32,7 +35,8 @@ class Case:
     """The kernel `entry` in the file `path` (default: the only one there), its inputs, what is right, and its ways.
 
     `reference`, as `"expected.py:function"`, names the function that computes the right answer, y, from the float32
-    array x, of the same shape. Without one, the right answer is what the host way computes on the CPU.
+    array x, of the same shape. Without one, the right answer is what the host way computes on the CPU; the sentence
+    `compared_with` says which.
     Raises LessonError for a file that is not there or no text, an unknown entry, another signature, or a reference
     that cannot be had.
     """
@@ -43,6 +47,7 @@ class Case:
         self.path = kernel_file(str(path)).resolve()
         self.source = self.path.read_text(encoding="utf-8")
         self._named = named_reference(reference) if reference else None
+        self.compared_with = f"Checked against {reference}." if reference else _UNJUDGED
         parameters = kernels.parameters(self.source)
         self.entry = entry or (next(iter(parameters)) if len(parameters) == 1 else "")
         if self.entry not in parameters:
@@ -115,6 +120,30 @@ class Case:
                     raise
                 missing["host"] = str(error)
         return Ways(self.entry, self.make_inputs, self.reference, functions, missing, self.rtol)
+
+
+def lesson_or_case(name: str, entry: str | None = None, reference: str | None = None) -> Lesson | Case:
+    """What a user who says `name` wants to run: a lesson, by its number, its name or its kernel's, or another kernel.
+
+    Another kernel is a file, or one of `cpp/kernels` by its name; `entry` and `reference` are a `Case`'s.
+    Raises LessonError for a name of neither, and as `Case` does.
+    """
+    if kernels.is_file(name):
+        return Case(name, entry, reference)
+    try:
+        return find(name)
+    except LessonError:
+        if name not in kernels.names():
+            raise
+    lessons = all_lessons()
+    if about := [found for found in lessons if found.meta["kernel"] == name]:
+        return about[0]
+    try:
+        return Case(kernels.path(name), entry, reference)
+    except LessonError as error:
+        also = [found.number for found in lessons if name in found.meta.get("also", ())]
+        hint = f"\nlesson {also[0]} calls it: fourways run {also[0]}" if also else ""
+        raise LessonError(f"{error}{hint}") from None
 
 
 def _grid(x: Any) -> tuple[int]:

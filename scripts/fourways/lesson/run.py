@@ -1,10 +1,12 @@
 """Execute lessons cell by cell, and skip what this machine cannot run."""
 
+import asyncio
+import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
 from tempfile import TemporaryDirectory
@@ -36,12 +38,44 @@ class LessonRun:
         return "failed" if self.error else "passed"
 
 
-def run(found: Lesson, progress: Progress = lambda *_: None, timeout: int = 600) -> LessonRun:
-    """Execute a lesson in a fresh Jupyter kernel of this interpreter. A failing cell ends the lesson, not the caller.
+def at_once() -> int:
+    """How many lessons run at a time: one where there is a GPU, for they measure; else one a processor."""
+    return 1 if toolchain.gpus() else len(os.sched_getaffinity(0))
 
-    `timeout` is in seconds a cell. The executed notebook is also written to `build/lessons/NN_slug.ipynb`.
-    With `FOURWAYS_NVTX` set, profilers see each cell as a range: `fourways.lesson.nvtx`.
+
+def run(found: Lesson, progress: Progress = lambda *_: None, timeout: int = 600) -> LessonRun:
+    """Execute one lesson: `run_all`."""
+    return run_all([found], progress, timeout=timeout)[0]
+
+
+def run_all(
+    lessons: Sequence[Lesson],
+    progress: Progress = lambda *_: None,
+    ended: Callable[[LessonRun], None] = lambda _: None,
+    timeout: int = 600,
+) -> list[LessonRun]:
+    """Execute lessons, `at_once()` at a time, each in a fresh Jupyter kernel of this interpreter.
+
+    Returns what became of them, in the order of `lessons`; `ended` hears of each as it ends. A failing cell ends its
+    lesson, not the others. `timeout` is in seconds a cell. The executed notebooks are also written to
+    `build/lessons/NN_slug.ipynb`. With `FOURWAYS_NVTX` set, profilers see each cell as a range: `fourways.lesson.nvtx`.
     """
+
+    async def all_of_them() -> list[LessonRun]:
+        free = asyncio.Semaphore(at_once())
+
+        async def one(found: Lesson) -> LessonRun:
+            async with free:
+                result = await _run(found, progress, timeout)
+            ended(result)
+            return result
+
+        return await asyncio.gather(*map(one, lessons))
+
+    return asyncio.run(all_of_them())
+
+
+async def _run(found: Lesson, progress: Progress, timeout: int) -> LessonRun:
     import nbformat
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
@@ -49,7 +83,7 @@ def run(found: Lesson, progress: Progress = lambda *_: None, timeout: int = 600)
     code_cells = [(i, cell) for i, cell in enumerate(result.notebook.cells) if cell.cell_type == "code"]
     start, number = time.perf_counter(), 0
     try:
-        with _kernel(found, result.notebook, timeout) as client:
+        async with _kernel(found, result.notebook, timeout) as client:
             for number, (index, cell) in enumerate(code_cells, 1):
                 progress(found, number, len(code_cells))
                 if reason := skip_reason(cell):
@@ -57,7 +91,7 @@ def run(found: Lesson, progress: Progress = lambda *_: None, timeout: int = 600)
                     note = f"Skipped: {reason}\n"
                     cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=note)]
                     continue
-                client.execute_cell(cell, index, execution_count=number)
+                await client.async_execute_cell(cell, index, execution_count=number)
                 result.ran += 1
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
         result.error = f"code cell {number}:\n{files.plain(str(error)).strip()}"
@@ -71,8 +105,8 @@ def run(found: Lesson, progress: Progress = lambda *_: None, timeout: int = 600)
     return result
 
 
-@contextmanager
-def _kernel(found: Lesson, notebook: Any, timeout: int) -> Iterator[Any]:
+@asynccontextmanager
+async def _kernel(found: Lesson, notebook: Any, timeout: int) -> AsyncIterator[Any]:
     """A notebook client with a Jupyter kernel of this interpreter, whatever kernels are installed elsewhere."""
     from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
@@ -93,8 +127,16 @@ def _kernel(found: Lesson, notebook: Any, timeout: int) -> Iterator[Any]:
             ip=f"{sockets}/kernel",
         )
         client = NotebookClient(notebook, km=manager, timeout=timeout, resources=resources, coalesce_streams=True)
-        with client.setup_kernel(cleanup_kc=True, env=toolchain.child_environment() | {nvtx.LESSON: found.slug}):
+        # Not nbclient's own setup_kernel: it takes over Ctrl-C, for one kernel.
+        try:
+            await client.async_start_new_kernel(env=toolchain.child_environment() | {nvtx.LESSON: found.slug})
+            await client.async_start_new_kernel_client()
             yield client
+        finally:
+            if client.kc:
+                client.kc.stop_channels()
+            if manager.has_kernel:
+                await manager.shutdown_kernel()
 
 
 def outcomes(results: list[LessonRun]) -> tables.Table:

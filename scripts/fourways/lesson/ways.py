@@ -67,12 +67,21 @@ def collect(namespace: Mapping[str, Any], rtol: float = 0.0) -> Ways:
     return Ways(names[0], namespace["make_inputs"], namespace["reference"], functions, missing, rtol)
 
 
+def way_cell(lesson: Lesson, way: str) -> list[str]:
+    """The sources of the cells tagged `way-<way>`. Raises LessonError, with the lesson's reason, if there is none."""
+    if cells := lesson.cells(f"way-{way}"):
+        return cells
+    raise LessonError(f"{lesson.slug} has no way {way}: {lesson.meta.get('without', {}).get(way, 'no such cell')}")
+
+
 def load(lesson: Lesson, ways: Collection[str] = ()) -> Ways:
     """Execute a lesson's `setup` cells and its `way-*` cells, of `ways` or all that can run here; return its functions.
 
-    Raises LessonError, naming the cell, where one of them raises.
+    No other way is built. Raises LessonError where a way of `ways` has no cell, and, naming the cell, where one raises.
     """
     namespace: dict[str, Any] = {"__name__": f"lesson_{lesson.slug}"}
+    for way in ways:
+        way_cell(lesson, way)
     chosen = ways or [way for way in WAYS if not toolchain.missing(way)]
     for tag in ["setup", *(f"way-{way}" for way in chosen)]:
         for number, source in enumerate(lesson.cells(tag), 1):

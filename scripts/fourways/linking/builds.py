@@ -1,12 +1,14 @@
 """Five builds of one program of several translation units, what each linker can be asked, and what it answers.
 
-Needs no GPU and no driver: all compile for an architecture that is named.
+Needs no GPU and no driver: all compile for an architecture that is named. Units are sources, or compiled files, which
+go to the linker as they are.
 """
 
 import functools
 import os
 import re
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -18,21 +20,33 @@ from fourways import building, sass, toolchain
 SIGNATURE = "(const float* x, float* y, long long n)"
 """The parameters of a kernel that can be run here, whatever their names; `long` passes for `long long`."""
 
-# a function or variable that other units see, in PTX: `.visible .func (.param .b32 func_retval0) name(`
-_DEFINED = re.compile(
-    r"^\.visible \.(?:func|entry|global|const)\b.*?([\w$]+)(?:\(\s*$|\(\)|\[\d+\](?!\))|;| =)", re.MULTILINE
-)
+COMPILED = (".ptx", ".cubin", ".ltoir", ".fatbin", ".o", ".a")
+"""The endings of the files that a linker takes as they are."""
 
 # the compiler's own function: `$__internal_0_$__cuda_sm20_rcp_...` in a kernel, `__cuda_sm20_rcp_...` beside it
 _HELPER = re.compile(r"(^|\$)__(internal|cuda)_")
 
+# what a linker says, and what to do; for all else `building` has advice
+_ADVICE = (
+    ("Prototype doesn't match", "declare it with the types that it is defined with, best in one header for all units"),
+    (
+        r"OUTDATED_LIBRARY|may need newer version|\Anvlink fatal\s+: elfLink nvvm error\Z",
+        "take a linker (nvidia-nvjitlink, or nvcc's nvlink) no older than the CUDA toolkit that made the LTO-IR, or "
+        "ship LTO-IR made by the oldest toolkit that you support",
+    ),
+)
+
 
 class Linked(NamedTuple):
-    """A program's cubin; the host's seconds to compile all units, and to link them (None where nothing is linked)."""
+    """A program's cubin; the host's seconds to compile all sources, and to link (None where nothing is linked).
+
+    `said` is what the linker printed although it linked.
+    """
 
     cubin: bytes
     compile_seconds: float
     link_seconds: float | None
+    said: str = ""
 
 
 Builder = Callable[[Sequence[Path], str, Path], Linked]
@@ -43,6 +57,10 @@ class LinkingError(building.BuildError):
     """The program could not be linked, checked or timed: the tool's own words, and what to do as the last line."""
 
 
+class UnfitError(LinkingError):
+    """This build cannot use one of the units, through no fault of the program."""
+
+
 def unit_file(unit: Path | str, number: int, folder: Path) -> Path:
     """A unit as a file: what holds a brace or a line end is a source, and is written into `folder`."""
     if isinstance(unit, str) and re.search(r"[{\n]", unit):
@@ -50,7 +68,7 @@ def unit_file(unit: Path | str, number: int, folder: Path) -> Path:
         path.write_text(unit, encoding="utf-8")
         return path
     if not Path(unit).is_file():
-        raise LinkingError(f"no file {unit}", advice="give the path of a .cu file, or the source itself as a string")
+        raise LinkingError(f"no file {unit}", advice="give the path of a file, or the source itself as a string")
     return Path(unit).resolve()
 
 
@@ -73,14 +91,14 @@ def check_versions(output: str, compiler: tuple[str, str], linker: tuple[str, st
 
 
 def takes_signature(paths: Sequence[Path], entry: str, arch: str, folder: Path) -> bool:
-    """Whether the kernel `entry` of these units has the parameters SIGNATURE: the compiler is asked."""
+    """Whether the kernel `entry` of these sources has the parameters SIGNATURE: the compiler is asked."""
     asked = f"""
 __device__ void fourways_asks(void (*)(const float*, float*, long long));
 __device__ void fourways_asks(void (*)(const float*, float*, long));
 using fourways_asked = decltype(fourways_asks(&{entry}));
 """
     try:
-        _together(paths, arch, folder / "signature.cu", "ptx", asked)
+        _together([path for path in paths if not is_compiled(path)], arch, folder / "signature.cu", "ptx", asked)
     except building.BuildError:
         return False
     return True
@@ -98,8 +116,11 @@ def look_inside(cubin: bytes, entry: str) -> dict[str, Any]:
         file.flush()
         resources = building.of_code(Path(file.name))
     if entry not in resources:
-        found = ", ".join(resources) or "none"
-        advice = ("take one of these, and " if resources else "") + 'define it as extern "C" __global__'
+        # each kernel, and no other function, has a section for its parameters
+        kernels = [name for name in resources if f"\0.nv.constant0.{name}\0".encode() in cubin]
+        plain = [f"--entry {name}" for name in kernels if not name.startswith("_Z")]
+        advice = ("name it: " + ", or ".join(plain)) if plain else 'define it as extern "C" __global__'
+        found = ", ".join(kernels) or "none"
         raise LinkingError(f"no kernel {entry!r} in the program; there are: {found}", advice=advice)
     lines = [line for line in sass.parse(sass.disassemble(cubin)) if line.entry == entry and line.base == "CALL"]
     calls = sum(not _HELPER.search(line.target) for line in lines)
@@ -112,44 +133,92 @@ def _together(paths: Sequence[Path], arch: str, whole: Path, output: str = "cubi
     return building.build(whole, "nvrtc", arch, output, [f"-I{path.parent}" for path in paths])
 
 
+def is_compiled(unit: Path) -> bool:
+    """Whether this file goes to the linker as it is; any other is a source."""
+    return unit.suffix in COMPILED
+
+
 def _one_source(paths: Sequence[Path], arch: str, folder: Path) -> Linked:
+    if others := [path.name for path in paths if is_compiled(path)]:
+        raise UnfitError(f"wants the source of every unit; compiled already: {', '.join(others)}")
     built = _together(paths, arch, folder / "one_source.cu")
     return Linked(built.code, built.seconds, None)
 
 
 def _nvjitlink(output: str, paths: Sequence[Path], arch: str, folder: Path) -> Linked:
-    from cuda import core
-    from cuda.bindings import nvjitlink, nvrtc
-
-    built = [building.build(path, "nvrtc", arch, output, ["-rdc=true"]) for path in paths]
-    if core.Linker.which_backend() != "nvJitLink":
-        why = "which cannot link LTO-IR" if output == "ltoir" else "which would be another build"
-        what = f"nvJitLink is missing or too old; cuda.core would ask the NVIDIA driver instead, {why}"
-        raise LinkingError(what, advice=toolchain.SETUP)
-    made, taken = ("{}.{}".format(*version) for version in (nvrtc.nvrtcVersion()[1:], nvjitlink.version()))
-    check_versions(output, ("NVRTC", made), ("nvJitLink", taken))
-    if output == "ptx":
-        _check_defined_once(built)
-    take = {"ptx": core.ObjectCode.from_ptx, "ltoir": core.ObjectCode.from_ltoir}[output]
-    objects = [take(each.code, name=each.path.name) for each in built]
-    options = core.LinkerOptions(arch=arch, link_time_optimization=output == "ltoir" or None, no_cache=True)
-    start = time.perf_counter()
     try:
-        cubin = core.Linker(*objects, options=options).link("cubin").code
-    except nvjitlink.nvJitLinkError as error:
-        raise LinkingError(f"nvJitLink refused the {output} for {arch}", str(error)) from None
-    return Linked(bytes(cubin), sum(each.seconds for each in built), time.perf_counter() - start)
+        from cuda.bindings import nvjitlink, nvrtc
+
+        made, taken = ("{}.{}".format(*version) for version in (nvrtc.nvrtcVersion()[1:], nvjitlink.version()))
+    except (ImportError, RuntimeError) as problem:
+        raise LinkingError(f"nvJitLink or NVRTC cannot be loaded ({problem})", advice=toolchain.SETUP) from None
+    check_versions(output, ("NVRTC", made), ("nvJitLink", taken))
+    if output == "ltoir":
+        _check_prototypes(paths, arch, folder)
+    else:
+        _refuse_lto(paths)
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        units, seconds = _by_nvrtc(paths, arch, output, Path(place))
+        cubin, link_seconds, said = _link(units, arch, output == "ltoir", Path(place))
+    if re.search(r"\berror\b", said):
+        raise _refusal("nvJitLink printed an error, and gave a cubin all the same", said)
+    return Linked(cubin, seconds, link_seconds, said)
 
 
-def _check_defined_once(built: Sequence[building.Build]) -> None:
-    # nvJitLink 13.5 prints this error of PTX, returns a cubin all the same, and may crash at the next link
-    first: dict[str, str] = {}
-    for each in built:
-        for name in _DEFINED.findall(each.code.decode(errors="replace")):
-            if name in first:
-                words = f"Multiple definition of '{name}' in '{each.path.name}', first defined in '{first[name]}'"
-                raise LinkingError("the PTX cannot be linked", words)
-            first[name] = each.path.name
+def _by_nvrtc(paths: Sequence[Path], arch: str, output: str, folder: Path) -> tuple[list[Path], float]:
+    """The units for nvJitLink, the sources compiled by NVRTC to files of `folder`; and the seconds of that."""
+    units, seconds = [], 0.0
+    for number, path in enumerate(paths, 1):
+        if not is_compiled(path):
+            built = building.build(path, "nvrtc", arch, output, ["-rdc=true"])
+            seconds += built.seconds
+            path = Path(f"{number}_{path.stem}.{output}")  # relative: so it stands in nvJitLink's words
+            (folder / path).write_bytes(built.code)
+        units.append(path)
+    return units, seconds
+
+
+def _link(units: Sequence[Path], arch: str, lto: bool, folder: Path) -> tuple[bytes, float, str]:
+    """Link files of `folder`: cubin, seconds, what was printed. Raises LinkingError if nvJitLink refuses or dies."""
+    process = Path(__file__).with_name("nvjitlink_process.py")
+    command: list[str | Path] = [sys.executable, "-P", process, arch, "lto" * lto, "linked.cubin", *units]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", cwd=folder)
+    said = done.stderr.replace("@E@", "").strip()  # a mark that nvJitLink leaves before some errors
+    if "NO_MODULE_IN_PROGRAM" in said:
+        raise UnfitError("finds no LTO-IR in these units")
+    if done.returncode:
+        how = "refused the link" if done.returncode > 0 else f"crashed (signal {-done.returncode}) in the link"
+        raise _refusal(f"nvJitLink {how} for {arch}", said)
+    return Path(folder, "linked.cubin").read_bytes(), float(done.stdout.split()[-1]), said
+
+
+def _refusal(what: str, words: str) -> LinkingError:
+    """With the advice that these words of a linker call for."""
+    return LinkingError(what, words, next((text for pattern, text in _ADVICE if re.search(pattern, words.strip())), ""))
+
+
+def _refuse_lto(paths: Sequence[Path]) -> None:
+    if units := [path.name for path in paths if path.suffix == ".ltoir"]:
+        raise UnfitError(f"only an LTO link takes LTO-IR: {', '.join(units)}")
+
+
+def _check_prototypes(paths: Sequence[Path], arch: str, folder: Path) -> None:
+    """Raise LinkingError if one unit declares a function with other types than the unit that defines it.
+
+    Units of LTO-IR are joined without a word then. Between PTX and anything else nvJitLink looks, and prints what it
+    finds: so all sources go to it as PTX. Two units that are compiled to LTO-IR already are not compared.
+    """
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        nothing = Path(place, "nothing.cu")
+        nothing.write_text("")
+        try:
+            units, _ = _by_nvrtc(paths, arch, "ptx", Path(place))
+            empty, _ = _by_nvrtc([nothing], arch, "ltoir", Path(place))  # an LTO link wants a unit of LTO-IR
+            said = _link([*units, *empty], arch, True, Path(place))[2]
+        except building.BuildError:
+            return  # NVRTC may refuse what nvcc takes; whatever else is wrong the build itself says better
+    if lines := [line for line in said.splitlines() if "Prototype doesn't match" in line]:
+        raise _refusal("a function is not of the types it is declared with; LTO would not notice", "\n".join(lines))
 
 
 def _offline(flag: str, paths: Sequence[Path], arch: str, folder: Path) -> Linked:
@@ -159,30 +228,39 @@ def _offline(flag: str, paths: Sequence[Path], arch: str, folder: Path) -> Linke
         raise LinkingError(f"no {'nvlink' if nvcc else 'nvcc'} found: {toolchain.SETUP}")
     versions = [(tool.name, toolchain.program_version(tool) or "") for tool in (nvcc, nvlink)]
     check_versions(output, *versions)
+    if output == "ltoir":
+        _check_prototypes(paths, arch, folder)
+    else:
+        _refuse_lto(paths)
     with tempfile.TemporaryDirectory(dir=folder) as place:
-        objects = [f"{number}_{path.stem}.o" for number, path in enumerate(paths, 1)]
-        compile_seconds = sum(
-            _command(place, nvcc, flag, f"-arch={arch}", "-dc", "-x", "cu", path, "-o", name)
-            for path, name in zip(paths, objects, strict=True)
-        )
+        units: list[Path | str] = []
+        compile_seconds = 0.0
+        for number, path in enumerate(paths, 1):
+            if is_compiled(path):
+                units.append(path)
+                continue
+            units.append(f"{number}_{path.stem}.o")
+            compile_seconds += _command(place, nvcc, flag, f"-arch={arch}", "-dc", "-x", "cu", path, "-o", units[-1])[0]
         # nvlink wants libnvvm.so in a folder lib64; CUDA's wheels keep it as lib/libnvvm.so.4
         Path(place, "lib64").mkdir()
         for found in toolchain.in_roots("nvvm/lib*/libnvvm.so*", "lib/libnvvm.so*")[:1]:
             Path(place, "lib64", "libnvvm.so").symlink_to(found)
         runtime = toolchain.in_roots("lib*/libcudadevrt.a", f"{toolchain.TARGET}/lib/libcudadevrt.a")[:1]
-        words = [f"--arch={arch}", *objects, *(f"-L{path.parent}" for path in runtime), "-lcudadevrt"]
+        words = [f"--arch={arch}", *units, *(f"-L{path.parent}" for path in runtime), "-lcudadevrt"]
         words += ["-dlto", f"-nvvmpath={place}"] if output == "ltoir" else []
-        link_seconds = _command(place, nvlink, *words, "-o", "linked.cubin")
-        return Linked(Path(place, "linked.cubin").read_bytes(), compile_seconds, link_seconds)
+        link_seconds, said = _command(place, nvlink, *words, "-o", "linked.cubin")
+        return Linked(Path(place, "linked.cubin").read_bytes(), compile_seconds, link_seconds, said)
 
 
-def _command(folder: str, tool: Path, *words: Path | str) -> float:
+def _command(folder: str, tool: Path, *words: Path | str) -> tuple[float, str]:
+    """Seconds, and what the tool printed."""
     environment = os.environ | toolchain.variables()
     start = time.perf_counter()
     done = subprocess.run([tool, *words], capture_output=True, text=True, errors="replace", cwd=folder, env=environment)
+    seconds, said = time.perf_counter() - start, done.stdout + done.stderr
     if done.returncode:
-        raise LinkingError(f"{tool.name} refused", done.stdout + done.stderr)
-    return time.perf_counter() - start
+        raise _refusal(f"{tool.name} refused", said)
+    return seconds, said.strip()
 
 
 BUILDS: dict[str, Builder] = {

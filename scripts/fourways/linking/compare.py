@@ -1,4 +1,4 @@
-"""One program of several translation units, linked in five builds, side by side; checked and timed on a GPU."""
+"""One program of several translation units, linked in several builds, side by side; checked and timed on a GPU."""
 
 import functools
 import re
@@ -11,10 +11,20 @@ from typing import Any
 import numpy as np
 
 from fourways import building, checking, figures, kernels, lesson, sass, tables, timing, toolchain
-from fourways.linking.builds import BUILDS, SIGNATURE, LinkingError, look_inside, takes_signature, unit_file
+from fourways.linking.builds import (
+    BUILDS,
+    SIGNATURE,
+    LinkingError,
+    UnfitError,
+    is_compiled,
+    look_inside,
+    takes_signature,
+    unit_file,
+)
 
 _CALLS, _SLOPE, _SHIFT = 64, float(np.float32(0.99)), 0.5  # of cpp/link
 _PASSED = ("right", "the others' reference")
+_UNSEEN = "; of a kernel in a compiled file it must be told, by a unit that declares it"
 
 
 def default_units() -> list[Path]:
@@ -44,20 +54,24 @@ def link_all(
     elements: int = lesson.GPU_SIZE,
     device: int | None = None,
     expected: str | None = None,
+    builds: Sequence[str] = (),
 ) -> list[tables.Row]:
-    """Build the program in every way of `BUILDS` for each architecture: a row each; run it if a GPU can.
+    """Build the program in every way of `BUILDS`, or in those named, for each architecture: a row each; run it.
 
     `units` are files, or sources as strings (what holds a brace or a line end is a source); default: `default_units()`.
-    `entry` is an `extern "C"` kernel of theirs; `archs` as "sm_90", default: that of the GPU, else sm_90.
+    A file that ends as `COMPILED` says goes to the linker as it is. `entry` is an `extern "C"` kernel of theirs;
+    `archs` as "sm_90", default: that of the GPU, else sm_90.
     A row holds `build`, `arch`, `entry`, `compile_seconds` and `link_seconds` (host clock), `bytes` of the cubin,
-    `registers`, `inlined`, the number of `calls` left in the kernel, `functions` left beside it; or `error`.
+    `registers`, `inlined`, the number of `calls` left in the kernel, `functions` left beside it, and what the linker
+    `said` if it printed anything; or `error`, with `unfit` where this build cannot use such units.
 
     The GPU of ordinal `device` runs code made for it if the kernel's parameters are `SIGNATURE`, on `elements`
     floats: `check` is "right" or what is wrong, and only a right answer has `seconds` (device clock); else `not_run`
     says why. The right answer is that of `expected`, "module.py:function" of the NumPy array x; of the default program
-    `reference`; of other units without `expected` what the first build, one source, computes. NaN is never right.
+    `reference`; of other units without `expected` what the first build computes that could be made, one source where
+    that is asked for. NaN is never right.
 
-    Raises ValueError for a GPU that is not there, and LinkingError if for an architecture no build succeeds, in the
+    Raises ValueError for a GPU that is not there, and LinkingError if no build succeeds for any architecture, in the
     words of the LTO-IR link, which are the plainest.
     """
     gpu = find_gpu(device)
@@ -67,15 +81,18 @@ def link_all(
     with tempfile.TemporaryDirectory() as folder:
         paths = [unit_file(unit, number, Path(folder)) for number, unit in enumerate(units or default_units(), 1)]
         for arch in toolchain.architectures(archs or [gpu.arch if gpu else "sm_90"]):
-            built = _build_all(paths, entry, arch, Path(folder))
+            built = _build_all(builds or list(BUILDS), paths, entry, arch, Path(folder))
             rows += [row for row, _ in built]
             program = [(row, cubin) for row, cubin in built if cubin]
             why = _not_run(gpu, paths, entry, arch, Path(folder))
             for row, _ in program:
                 row |= {"gpu": gpu.name, "compute_capability": gpu.compute_capability} if gpu else {}
                 row |= {"not_run": why} if why else {"reference": against or program[0][0]["build"]}
-            if not why:
+            if program and not why:
                 _run(program, entry, elements, device or 0, answer)
+    if all(row["error"] for row in rows):
+        failed = sorted(rows, key=lambda row: ("unfit" in row, row["build"] != "LTO-IR, nvJitLink"))
+        raise LinkingError(failed[0]["error"])
     return rows
 
 
@@ -116,10 +133,18 @@ def inlining_table(rows: Sequence[tables.Row]) -> tables.Table:
 
 
 def problems(rows: Sequence[tables.Row]) -> list[str]:
-    """What went wrong: a line or more for each build that failed or whose answer was not right."""
-    failed = [f"{row['build']}, {row['arch']}: {row['error']}" for row in rows if row["error"]]
+    """What went wrong: a line or more for each build that failed or whose answer was not right.
+
+    A build that cannot use such units is none of them.
+    """
+    failed = [f"{row['build']}, {row['arch']}: {row['error']}" for row in rows if row["error"] and "unfit" not in row]
     wrong = [row for row in rows if row.get("check", "right") not in _PASSED]
     return failed + [f"{row['build']}, {row['arch']}: wrong answer: {row['check']}" for row in wrong]
+
+
+def remarks(rows: Sequence[tables.Row]) -> list[str]:
+    """What the linkers printed although they linked: a line or more for each build."""
+    return [f"{row['build']}, {row['arch']}, printed: {row['said']}" for row in rows if row.get("said")]
 
 
 def _call_cell(row: tables.Row) -> str:
@@ -153,19 +178,21 @@ def figure(rows: Sequence[tables.Row], title: str) -> Any:
     return figures.bars(panels, show, colours, title)
 
 
-def _build_all(paths: Sequence[Path], entry: str, arch: str, folder: Path) -> list[tuple[tables.Row, bytes]]:
+def _build_all(
+    names: Sequence[str], paths: Sequence[Path], entry: str, arch: str, folder: Path
+) -> list[tuple[tables.Row, bytes]]:
     built = []
-    for name, build in BUILDS.items():
+    for name in names:
         row: tables.Row = {"build": name, "arch": arch, "entry": entry, "error": None}
         cubin = b""
         try:
-            cubin, row["compile_seconds"], row["link_seconds"] = build(paths, arch, folder)
+            cubin, row["compile_seconds"], row["link_seconds"], said = BUILDS[name](paths, arch, folder)
+            row |= {"said": said} if said else {}
             row |= {"bytes": len(cubin)} | look_inside(cubin, entry)
         except (building.BuildError, sass.SassError, FileNotFoundError) as error:
-            row["error"], cubin = str(error), b""
+            row |= {"error": str(error)} | ({"unfit": True} if isinstance(error, UnfitError) else {})
+            cubin = b""
         built.append((row, cubin))
-    if not any(cubin for _, cubin in built):
-        raise LinkingError(next(row["error"] for row, _ in built if row["build"] == "LTO-IR, nvJitLink"))
     return built
 
 
@@ -176,7 +203,7 @@ def _not_run(gpu: toolchain.Gpu | None, paths: Sequence[Path], entry: str, arch:
     if not toolchain.runs_on({arch}, gpu.arch):
         return f"code for {arch} does not run on {gpu.arch}"
     if not takes_signature(paths, entry, arch, folder):
-        return f"the compiler does not take {entry} for {entry}{SIGNATURE}"
+        return f"the compiler does not take {entry} for {entry}{SIGNATURE}" + _UNSEEN * any(map(is_compiled, paths))
     return ""
 
 

@@ -8,6 +8,6 @@ gives its compiler, besides the architecture and include folders:
 - pybind11: what CMake gives nvcc for a Release build in C++17.
 """
 
-from fourways.sass.compare import RECIPES, WAYS, Diff, Listing, counts, diff, explain, figure, listing, table
+from fourways.sass.compare import RECIPES, WAYS, Diff, Listing, counts, diff, explain, figure, listing, listings, table
 from fourways.sass.disassembly import Instruction, SassError, disassemble, parse
 from fourways.sass.opcodes import GROUPS, KINDS, UNPUBLISHED, kind

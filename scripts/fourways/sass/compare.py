@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,11 +62,32 @@ def listing(path: Path | str, way: str, arch: str = "sm_90", entry: str | None =
     return Listing(Path(path), way, [compiler, f"sm_{arch.removeprefix('sm_')}", *options, *own], entry)
 
 
-def counts(listings: Sequence[Listing]) -> Table:
+def listings(
+    path: Path | str, ways: Sequence[str], archs: Sequence[str] = ("sm_90",), entry: str | None = None
+) -> tuple[list[Listing], dict[str, str]]:
+    """The listings by every way for every architecture, and of those refused, as "nvrtc sm_90", why: one line each.
+
+    Raises as `listing` does, but BuildError only where every compiler refuses, in the first one's words.
+    """
+    found, refused, first = list[Listing](), dict[str, str](), None
+    for arch in archs:
+        for way in ways:
+            try:
+                found.append(listing(path, way, arch, entry))
+            except building.BuildError as refusal:
+                first = first or refusal
+                refused[f"{way} sm_{arch.removeprefix('sm_')}"] = refusal.brief
+    if first and not found:
+        raise first
+    return found, refused
+
+
+def counts(listings: Sequence[Listing], refused: Mapping[str, str] | None = None) -> Table:
     """How many instructions of each kind stand in the machine code: a row for each function and kind, "all" first.
 
     A row's "counts" are by way and architecture, `{"nvrtc sm_90": 2}`: instructions as they stand in the code, not as
-    often as a thread executes them. A kind that occurs nowhere has no row.
+    often as a thread executes them. A kind that occurs nowhere has no row. The first row also says how each way's code
+    was "made", and what was `refused`.
     """
     builds = {f"{listed.way} {listed.arch}": listed for listed in listings}
     found: dict[str, dict[str, Counter[str]]] = {}
@@ -79,6 +100,8 @@ def counts(listings: Sequence[Listing]) -> Table:
             by_name = {name: count[kind] for name, count in by_build.items()}
             if any(by_name.values()):
                 rows.append({"entry": entry, "kind": kind, "counts": by_name})
+    made = {listed.way: " ".join([listed.recipe[0], *listed.recipe[2:]]) for listed in listings}
+    rows[0] |= {"made": made, "refused": dict(refused or {})}
     return table(rows)
 
 
@@ -88,7 +111,12 @@ def table(rows: Sequence[Row]) -> Table:
     columns += [("kind", lambda row: row["kind"])]
     for name in rows[0]["counts"]:
         columns.append((name, lambda row, name=name: str(row["counts"][name])))  # type: ignore[misc]
-    return Table("sass", rows, columns)
+    lines = [f"{way}: made by {recipe}" for way, recipe in rows[0].get("made", {}).items()]
+    refused: dict[str, list[str]] = defaultdict(list)
+    for name, reason in rows[0].get("refused", {}).items():
+        refused[reason].append(name)
+    lines += [f"{', '.join(names)}: refused: {reason}" for reason, names in refused.items()]
+    return Table("sass", rows, columns, "\n".join(lines))
 
 
 def figure(rows: Sequence[Row], title: str) -> Any:

@@ -84,10 +84,13 @@ def _panel(axes: Any, rows: Sequence[Row], stages: list[Row], palette: dict[str,
 
 
 def _contents(rows: Sequence[Row]) -> str:
-    """`10 doublify, 2 cupy_fill`: the most frequent names of a lane."""
-    counts = Counter(row["name"] for row in rows).most_common()
-    named = [f"{count} {_short(name)}" for name, count in counts[:2]]
-    return ", ".join([*named, *([f"{len(counts) - 2} other names"] if len(counts) > 2 else [])])
+    """`10 doublify, 2 cupy_fill`: the names of a lane that took longest in all, and how often each came."""
+    counts, times = Counter(row["name"] for row in rows), Counter[str]()
+    for row in rows:
+        times[row["name"]] += row["seconds"]
+    named = [f"{counts[name]} {_short(name)}" for name, _ in times.most_common(2)]
+    others = len(counts) - len(named)
+    return ", ".join([*named, *([f"{others} other name{'s' if others > 1 else ''}"] if others else [])])
 
 
 def _short(name: str) -> str:

@@ -1,0 +1,148 @@
+"""A compiled kernel file as a program beside this Python: whatever a kernel does, this Python lives on."""
+
+import fcntl
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import weakref
+from io import FileIO
+from pathlib import Path
+
+from fourways.host.arrays import Layout
+from fourways.host.faults import explain
+from fourways.host.launch import Launch
+
+_FOUND = 66  # exit status of a program in which a sanitizer found a fault
+_SANITIZER_OPTIONS = {
+    "ASAN_OPTIONS": f"exitcode={_FOUND}:detect_leaks=0",
+    "TSAN_OPTIONS": f"exitcode={_FOUND}:halt_on_error=1",
+}
+
+
+class KernelError(RuntimeError):
+    """A kernel did what it must not; the message says what, which thread, and where. No array was changed."""
+
+
+class SanitizerError(KernelError):
+    """A sanitizer found a fault in a kernel; the message holds the sanitizer's own report. No array was changed."""
+
+
+class Process:
+    """The program, started when it is needed; it serves launches until it, or this object, comes to its end."""
+
+    def __init__(self, file: Path, sanitized: bool):
+        self._file, self._sanitized, self._lock = file, sanitized, threading.Lock()
+        self._worker = self._started()
+
+    @property
+    def signatures(self) -> list[str]:
+        """The parameter types of each kernel, as `Parameter` reads them, with commas between."""
+        return self._worker.greeting.splitlines()
+
+    def launch(self, launch: Launch) -> None:
+        """Run a kernel on copies of the arrays; when it has come to a good end, copy back what it may have written.
+
+        Raises KernelError, SanitizerError.
+        """
+        with self._lock:
+            if self._worker.ended():
+                self._worker = self._started()
+            try:
+                self._worker.launch(launch)
+            except BaseException:  # KeyboardInterrupt as well: the kernel may still run
+                self._worker.end()
+                raise
+            if self._sanitized:  # which numbers a program's threads through
+                self._worker.end()
+
+    def _started(self) -> "_Worker":
+        worker = _Worker([str(self._file)])
+        if "unexpected memory mapping" in worker.said:  # an older ThreadSanitizer, and addresses too random for it
+            worker = _Worker(["setarch", "-R", str(self._file)])
+        if not worker.greeting:
+            raise KernelError(f"the compiled kernels, {self._file}, do not start: {worker.said}")
+        return worker
+
+
+class _Worker:
+    """One run of the program. The sides share a file in memory; they talk by a socket, a message at a time."""
+
+    def __init__(self, command: list[str]):
+        self._owner, self._name = os.getpid(), Path(command[-1]).name
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._memory, self._output, self._errors = (
+            FileIO(os.memfd_create(f"fourways {name}"), "r+") for name in ("arrays", "output", "errors")
+        )
+        for file in (self._output, self._errors):  # which this side empties after each launch
+            fcntl.fcntl(file, fcntl.F_SETFL, os.O_APPEND)
+        environment = dict(os.environ)
+        for name, ours in _SANITIZER_OPTIONS.items():
+            environment[name] = f"{environment.get(name, '')}:{ours}".removeprefix(":")
+        with theirs:
+            self._process = subprocess.Popen(
+                [*command, str(self._memory.fileno())],
+                stdin=theirs.fileno(),
+                stdout=self._output.fileno(),
+                stderr=self._errors.fileno(),
+                pass_fds=[self._memory.fileno()],
+                env=environment,
+                start_new_session=True,  # Ctrl-C is for this Python, which then ends the program
+            )
+        files = (self._socket, self._memory, self._output, self._errors)
+        self.end = weakref.finalize(self, _end, self._process, self._owner, files)
+        self.greeting = self._socket.recv(65536).decode()
+        self.said = "" if self.greeting else self._last_words()
+
+    def ended(self) -> bool:
+        """Whether it can launch nothing more: it is no more, or it is the program of the process that forked this."""
+        return not self.end.alive or self._process.poll() is not None or self._owner != os.getpid()
+
+    def launch(self, launch: Launch) -> None:
+        """As `Process.launch`; after an error the program is of no more use."""
+        layout = Layout(launch)
+        layout.write(self._memory)
+        self._socket.send(layout.description.to_bytes(8, sys.byteorder))
+        reply = self._socket.recv(65536)
+        said = _taken(self._output)
+        if said:
+            sys.stdout.write(said)
+        if reply == b"done":
+            layout.read_back(self._memory)
+            sys.stderr.write(_taken(self._errors))
+        elif reply.startswith(b"!"):
+            raise KernelError(reply[1:].decode())
+        elif reply:
+            raise KernelError(explain(reply, launch, layout, self._last_words()))
+        else:
+            raise self._death(launch)
+        os.ftruncate(self._memory.fileno(), 0)
+
+    def _death(self, launch: Launch) -> KernelError:
+        words = self._last_words()
+        status = self._process.returncode
+        if status == _FOUND:
+            return SanitizerError(f"the sanitizer found a fault; no array was changed\n{words}")
+        how = f"by signal {signal.Signals(-status).name}" if status < 0 else f"with status {status}"
+        return KernelError(f"{launch.name} ended its program {how}; no array was changed\n{words}".rstrip())
+
+    def _last_words(self) -> str:
+        self._process.wait()
+        return _taken(self._errors).replace(f"{self._name}: ", "").strip()  # assert begins with the program's name
+
+
+def _end(process: subprocess.Popen, owner: int, files: tuple) -> None:
+    for file in files:
+        file.close()
+    if owner == os.getpid():
+        process.kill()
+        process.wait()
+
+
+def _taken(file: FileIO) -> str:
+    """What the program has written to this file, which is empty afterwards."""
+    text = os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode(errors="replace")
+    os.ftruncate(file.fileno(), 0)
+    return text
