@@ -190,6 +190,16 @@ def test_a_write_beside_an_input_is_found() -> None:
         checking.check(ways_of(writes_before_x))
 
 
+def test_a_copy_of_too_much_is_found() -> None:
+    """What stands beside an input differs from what stands beside the output, or nobody would see it arrive."""
+
+    def copies(x, y):
+        y.base[...] = x.base
+
+    x = np.arange(5, dtype=np.float32)
+    assert checking.verdict(copies, "host", (x,), x) == "wrote outside the output array: element -4096 of 5"
+
+
 def test_a_way_that_raises_is_a_wrong_way_beside_the_others() -> None:
     ways = ways_of(right)
     ways.functions["nvcc"] = lambda x, y: y.no_such_method()

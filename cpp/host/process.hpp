@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <list>
 #include <thread>
@@ -54,8 +55,9 @@ class Memory {
 public:
     char *begin;
     std::size_t size;
+    const bool writable;
 
-    Memory(int file, std::size_t offset, std::size_t size, bool writable) : size(size)
+    Memory(int file, std::size_t offset, std::size_t size, bool writable) : size(size), writable(writable)
     {
         const std::size_t page = sysconf(_SC_PAGESIZE), first = offset / page * page;
         length = (offset + size + page - 1) / page * page - first;
@@ -70,8 +72,8 @@ public:
         constexpr int both = PROT_READ | PROT_WRITE;
         if (mmap(pages, length, both, MAP_SHARED | MAP_FIXED, file, first) == MAP_FAILED)
             throw std::system_error(errno, std::generic_category(), "no memory for an array");
-        std::memset(pages, 0xFF, begin - pages); // floats are NaN: what is read from there must not look right
-        std::memset(begin + size, 0xFF, pages + length - (begin + size));
+        poison(pages, begin);
+        poison(begin + size, pages + length);
         if (!writable)
             mprotect(pages, length, PROT_READ);
     }
@@ -80,8 +82,18 @@ public:
 
     bool holds(const char *address) const { return reserved <= address && address < pages + length + guard; }
 
+    // Floats are NaN: what is read from there must not look right. Where only reading is allowed another NaN stands, so
+    // that a kernel that copies too much is seen.
+    void poison(char *from, char *to) const
+    {
+        for (; from != to; ++from)
+            *from = writable || reinterpret_cast<std::uintptr_t>(from) % 4 != 3 ? 0xFF : 0x7F;
+    }
+
     const char *changed_beside() const // the first byte, or null
     {
+        if (!writable)
+            return nullptr;
         const auto changed = [](const char *from, const char *to) {
             return std::find_if(from, to, [](char byte) { return byte != char(0xFF); });
         };

@@ -89,7 +89,7 @@ def _split(source: str) -> tuple[Any, Any]:
 
 
 def _mark_loads(way: str, stage: Stage) -> None:
-    """From now on the call that hands machine code to the driver (host: to the dynamic linker) is in stage `load`."""
+    """From now on the call that hands machine code to the driver is in stage `load`."""
 
     def loading(function: Callable) -> Callable:
         def staged(*args: Any, **kwargs: Any) -> Any:
@@ -109,7 +109,3 @@ def _mark_loads(way: str, stage: Stage) -> None:
         import pycuda.driver
 
         pycuda.driver.module_from_buffer = loading(pycuda.driver.module_from_buffer)
-    elif way == "host":
-        import ctypes
-
-        ctypes.CDLL = loading(ctypes.CDLL)  # type: ignore

@@ -1,4 +1,4 @@
-"""On a GPU: every way of every lesson is right at every awkward size. `make smoke` runs this file, and no experiment."""
+"""On a GPU: every way of every lesson is right at every awkward size; no experiment. `make smoke` runs this file."""
 
 import subprocess
 import sys

@@ -37,6 +37,13 @@ def test_a_kernel_without_a_guard_names_thread_and_element_and_changes_nothing()
     assert (y == 0).all(), "the next launch works"
 
 
+def test_what_a_kernel_copies_from_behind_its_input_is_seen_behind_its_output() -> None:
+    """Three floats share a page with the last of 1009: no access there is refused."""
+    x, y = floats(1009)
+    with pytest.raises(host.KernelError, match="wrote|writes|changed"):
+        kernel("no_guard")((1,), (1012,), (x, y, 1009))
+
+
 @pytest.mark.parametrize(
     ("name", "size", "place", "message"),
     [
