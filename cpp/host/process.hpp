@@ -70,7 +70,7 @@ public:
         if (!length)
             return;
         constexpr int both = PROT_READ | PROT_WRITE;
-        if (mmap(pages, length, both, MAP_SHARED | MAP_FIXED, file, first) == MAP_FAILED)
+        if (mmap(pages, length, both, MAP_SHARED | MAP_FIXED | MAP_POPULATE, file, first) == MAP_FAILED)
             throw std::system_error(errno, std::generic_category(), "no memory for an array");
         poison(pages, begin);
         poison(begin + size, pages + length);
