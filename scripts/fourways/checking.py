@@ -111,8 +111,9 @@ class _Guarded:
     def __init__(self, way: str, value: np.ndarray, poison: bytes):
         self._guard, self._size = _GUARD * value.itemsize, value.nbytes
         self._dtype, self._shape = value.dtype, value.shape
-        self._poison = np.frombuffer(poison, np.uint8)
-        whole = np.resize(self._poison, self._size + 2 * self._guard)
+        self._beside = np.frombuffer(poison * (self._guard // len(poison)), np.uint8)
+        whole = np.empty(self._size + 2 * self._guard, np.uint8)
+        whole[: self._guard] = whole[self._guard + self._size :] = self._beside
         whole[self._inside] = _octets(value)
         self._whole = place(way, whole)
         self.array = self._view(self._whole)
@@ -131,12 +132,12 @@ class _Guarded:
 
     def written_beside(self) -> str | None:
         """The first element beside the array that somebody wrote, in words; after `fetched`."""
-        changed = self._whole != np.resize(self._poison, self._whole.size)
-        changed[self._inside] = False
-        if not changed.any():
-            return None
-        element = (int(changed.argmax()) - self._guard) // self._dtype.itemsize
-        return f"element {element} of {self._size // self._dtype.itemsize}"
+        end = self._guard + self._size
+        for start, side in ((0, self._whole[: self._guard]), (end, self._whole[end:])):
+            if (changed := side != self._beside).any():
+                element = (start + int(changed.argmax()) - self._guard) // self._dtype.itemsize
+                return f"element {element} of {self._size // self._dtype.itemsize}"
+        return None
 
 
 def _octets(array: np.ndarray) -> np.ndarray:
