@@ -32,6 +32,11 @@ def test_a_row_holds_bytes_and_rate(no_gpu: None) -> None:
     assert table.note == "Not timed: nvrtc: no GPU"
 
 
+def test_the_host_way_takes_at_most_its_own_size(no_gpu: None) -> None:
+    (row,) = timing.compare(ways_of(), size=4 * timing.HOST_SIZE).rows
+    assert row["size"] == timing.HOST_SIZE
+
+
 def test_scalars_are_no_traffic() -> None:
     def saxpy(a: np.float32, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
         np.add(a * x, y, out=z)

@@ -133,11 +133,12 @@ def copy_row(size_bytes: int, size: int | None = None) -> Row:
 def compare(ways: Ways, size: int | None = None) -> Table:
     """Time every way that can run here, and on a GPU the device-to-device copy of the same bytes.
 
-    `size` in elements; by default GPU_SIZE on a GPU and HOST_SIZE on the CPU.
+    `size` in elements, by default GPU_SIZE; the host way takes at most HOST_SIZE of them.
     """
+    size = size or GPU_SIZE
     groups: dict[int, list[str]] = {}
     for way in ways.runnable:
-        groups.setdefault(size or (HOST_SIZE if way == "host" else GPU_SIZE), []).append(way)
+        groups.setdefault(min(size, HOST_SIZE) if way == "host" else size, []).append(way)
     rows = [row for elements, names in groups.items() for row in time_ways(ways, names, elements)]
     if not toolchain.missing("gpu"):
         rows.append(copy_row(max(row["bytes"] for row in rows)))
