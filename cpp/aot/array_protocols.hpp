@@ -43,32 +43,14 @@ inline Described from_interface(const Argument &argument, const py::dict &interf
     const auto entry = [&](const char *key) {
         return interface.contains(key) ? py::object(interface[key]) : py::object(py::none());
     };
-    const auto whole_numbers = [&](const char *key) {
-        const auto tuple = entry(key);
-        if (!PyTuple_Check(tuple.ptr()))
-            throw py::value_error(std::string("its ") + key + " is a " + type_name(tuple) + ", not a tuple");
-        for (const auto number : py::reinterpret_borrow<py::tuple>(tuple))
-            if (!PyIndex_Check(number.ptr()) || PyBool_Check(number.ptr())) // NumPy's integers are good, too
-                throw py::value_error(std::string("its ") + key + " holds a " + type_name(number) + ", not an int");
-            else if (PyLong_AsLongLong(number.ptr()) == -1 && PyErr_Occurred()) {
-                PyErr_Clear();
-                throw py::value_error(std::string("its ") + key + " holds " + text(number) + ", beyond int64");
-            }
-        return py::reinterpret_borrow<py::tuple>(tuple);
-    };
     Described found;
     const py::tuple data = interface["data"];
-    if (data.size() != 2)
-        throw py::value_error("its data is no pair (address, whether it is read-only)");
-    const auto version = entry("version"); // stream came with 3, strides of None with 2; 0 and 1 differ in nothing read
-    if (!PyLong_Check(version.ptr()) || PyBool_Check(version.ptr()) || version.cast<long long>() < 0)
-        throw py::value_error("its version is " + text(version) + ", not a whole number such as 3");
     found.address = data[0].is_none() ? 0 : data[0].cast<size_t>();
     found.read_only = data[1].cast<bool>();
-    found.shape = whole_numbers("shape");
+    found.shape = interface["shape"];
     found.dtype = py::str(interface["typestr"]);
     if (const auto strides = entry("strides"); !strides.is_none())
-        found.strides = whole_numbers("strides");
+        found.strides = py::tuple(strides);
     if (const auto producer = entry("stream"); !producer.is_none())
         found.producer = named_stream(producer, argument);
     if (!entry("mask").is_none())

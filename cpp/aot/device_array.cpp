@@ -119,12 +119,11 @@ py::handle numpy_dtype(const Element &element)
     return made.emplace_back(&element, numpy_dtype(py::str(element.name)).release()).second;
 }
 
-// float64 rather than <f8. But f4 is f4, where <f4 is wanted: the protocol's type string begins with the byte order.
-std::string dtype_name(const py::object &dtype, const Element &wanted)
+// float64 rather than <f8.
+std::string dtype_name(const py::object &dtype)
 {
     try {
-        const auto name = text(numpy_dtype(dtype));
-        return name == wanted.name ? text(dtype) + ", not " + wanted.typestr : name;
+        return text(numpy_dtype(dtype));
     } catch (py::error_already_set &) { // not a type of NumPy's
         return text(dtype);
     }
@@ -178,7 +177,7 @@ Array Call::checked(const char *name, bool writable, const Element &element)
     const Argument argument{given_.kernel, name};
     Described found = describe(argument, given_[name], [&] { return current_device(given_.kernel), given_.on(); });
     if (!found.dtype.is(numpy_dtype(element)) && !found.dtype.equal(py::str(element.typestr)))
-        throw type_error(argument, "has dtype " + dtype_name(found.dtype, element) + "; wanted " + element.name);
+        throw type_error(argument, "has dtype " + dtype_name(found.dtype) + "; wanted " + element.name);
     auto [shape, size] = checked_shape(argument, found, element.size);
     if (writable && found.read_only)
         throw argument.value_error("is read-only; wanted a writable array, because the kernel writes it");

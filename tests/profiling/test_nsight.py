@@ -147,16 +147,6 @@ def test_what_cannot_be_profiled_is_said_before_anything_runs(
     assert not fake.noted.exists()
 
 
-def test_a_kernel_of_ones_own_has_no_binding_to_profile(ncu: Any, tmp_path: Path) -> None:
-    fake, mine = ncu(LEAVES_REPORT), tmp_path / "mine.cu"
-    mine.write_text('extern "C" __global__ void mine(const float *x, float *y, long long n) {}\n')
-    with pytest.raises(lesson.LessonError, match="mine.cu: a kernel of your own has no binding; profile it by nvrtc"):
-        profiling.profile(str(mine), "pybind11")
-    with pytest.raises(lesson.LessonError, match="no binding"):
-        profiling.nsys_command(str(mine), "pybind11", 1000, tmp_path / "mine.nsys-rep")
-    assert not fake.noted.exists()
-
-
 def test_nsys_is_asked_for_the_same_process(ncu: Any, tmp_path: Path) -> None:
     fake, output = ncu(""), tmp_path / "mine.nsys-rep"
     words = profiling.nsys_command("1", "pycuda", 1000, output, "doublify")

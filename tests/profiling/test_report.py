@@ -41,7 +41,7 @@ def test_time_and_traffic_are_those_of_the_kernel(metrics: dict[str, tables.Row]
 
 def test_counts_follow_from_the_source(metrics: dict[str, tables.Row]) -> None:
     assert (metrics["sectors"]["loads"], metrics["sectors"]["stores"]) == (4, 4)
-    assert metrics["bank conflicts"]["count"] == metrics["bank conflicts"]["rounds"] == 0
+    assert metrics["bank conflicts"]["count"] == 0
     assert 8 <= metrics["registers"]["count"] <= 32
     assert metrics["instructions"]["count"] % WARPS == 0  # all warps do the same
     kinds = metrics["instructions"]["shares"]
@@ -83,30 +83,15 @@ class Launch(dict[str, float]):
         return {}
 
 
-def metric_of(counters: dict[str, float], metric: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tables.Row:
+def roofline_of(counters: dict[str, float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tables.Row:
     class Launches(list):
         num_ranges = num_actions = list.__len__
 
     loaded = Launches([Launches([Launch(counters)])])
     monkeypatch.setitem(sys.modules, "ncu_report", SimpleNamespace(load_report=lambda path: loaded))
     (tmp_path / "mine.ncu-rep").touch()
-    (row,) = [row for row in profiling.read(tmp_path / "mine.ncu-rep").metrics if row["metric"] == metric]
+    (row,) = [row for row in profiling.read(tmp_path / "mine.ncu-rep").metrics if row["metric"] == "roofline"]
     return row
-
-
-def test_bank_conflicts_are_the_rounds_that_were_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not a counter that knows waits of other kinds as conflicts, too."""
-    counts = {"memory_l1_wavefronts_shared": 950_272, "memory_l1_wavefronts_shared_ideal": 950_272}
-    others = {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum": 183_891}
-    row = metric_of(counts | others, "bank conflicts", tmp_path, monkeypatch)
-    assert (row["count"], row["rounds"]) == (0, 950_272)
-    counts["memory_l1_wavefronts_shared"] *= 32
-    assert metric_of(counts, "bank conflicts", tmp_path, monkeypatch)["count"] == 31 * 950_272
-    assert metric_of(others, "bank conflicts", tmp_path, monkeypatch)["count"] is None
-
-
-def roofline_of(counters: dict[str, float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tables.Row:
-    return metric_of(counters, "roofline", tmp_path, monkeypatch)
 
 
 def test_operations_are_counted_in_both_spellings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,11 +24,6 @@ def test_what_is_quick_is_measured_often_but_not_for_long() -> None:
     assert len(timing.host_seconds(lambda: None)) == 200
 
 
-def test_names_take_turns_and_each_begins_a_round() -> None:
-    assert "".join(timing.turns(4, "abc")) == "abcbcacababc"
-    assert list(timing.turns(2, [])) == []
-
-
 def test_launch_seconds_are_of_calls_that_nobody_waits_for() -> None:
     log: list[str] = []
     samples = timing.launch_seconds(lambda: log.append("call"), lambda: log.append("wait"))

@@ -89,7 +89,7 @@ def test_every_way_at_every_size_and_the_first_that_does_not_fit(monkeypatch: py
     table = timing.time_sizes(ways_of(make_inputs=inputs), [10, 100, 1000, 10_000], heard.append)
     assert [row["size"] for row in table.rows] == [10, 100]
     assert table.note == "1,000 elements and more were not timed: no room for 1000"
-    assert heard == ["10 elements", "100 elements", "1,000 elements"]
+    assert heard == ["10 elements", "host, 10 elements", "100 elements", "host, 100 elements", "1,000 elements"]
     headings = [heading for heading, _ in table.columns]
     assert "warm median" in headings and "cold L2" not in headings, "a column without content is left out"
 

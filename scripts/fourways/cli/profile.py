@@ -11,7 +11,7 @@ from fourways.cli.options import FigureFile, Json, Size, asked_size, console, er
 
 def profile(
     target: Annotated[str, typer.Argument(help="A lesson's number, a .cu or .cuh file, or a report (.ncu-rep).")],
-    way: Annotated[str, typer.Option("--way", "-w", help="nvrtc, nvcc, pycuda, or of a lesson pybind11.")] = "nvrtc",
+    way: Annotated[str, typer.Option("--way", "-w", help="nvrtc, nvcc, pycuda or pybind11.")] = "nvrtc",
     size: Size = "2^26",
     entry: Annotated[str | None, typer.Option(help="The kernel of a file; or one of several that a way calls.")] = None,
     clocks: Annotated[str, typer.Option(help="`base`: hold the GPU's base clock. `none`: leave it.")] = "base",
@@ -34,7 +34,7 @@ def profile(
     keeps the report and draws the roofline. The kernel must be
     `extern "C" __global__ void mine(const float *x, float *y, long long n)`.
 
-    `fourways profile mine.ncu-rep` prints a report that you have, up to four launches side by side; no GPU is needed.
+    `fourways profile mine.ncu-rep` prints a report that you have; no GPU is needed.
 
     `fourways profile 1 --nsys` prints the command that records a timeline with Nsight Systems, and runs it;
     `fourways timeline 1` records one without.

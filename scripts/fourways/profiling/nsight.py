@@ -49,7 +49,7 @@ def profile(
     Raises LessonError where there is no such target, way or kernel, NoCountersError where counters cannot be read,
     ProfilingError where the way or Nsight Compute fails, ReportError where the report cannot be read.
     """
-    call = command(target, way, size, entry)
+    lesson.task(target, way, size, entry)  # what is wrong with these is said before a long run
     ncu = require_ncu(way)
     with TemporaryDirectory(prefix="fourways-") as folder:
         scratch = Path(folder)
@@ -59,7 +59,7 @@ def profile(
         words += ["--set", "full"] if full else reports.options()
         words += ["--import-source", "1", "--source-folders", f"{scratch},{kernels.root() / 'cpp'}"]
         words += ["--kernel-name", entry] if entry else []
-        words += [*call, f"--sources={scratch}"]
+        words += [*command(target, way, size, entry), f"--sources={scratch}"]
         if way == "pybind11":  # built here: a compiler that runs under ncu takes minutes
             words.append(f"--binding={binding_with_lines(target)}")
         done = subprocess.run(
@@ -110,15 +110,7 @@ def require_ncu(way: str = "nvrtc") -> Path:
 
 
 def command(target: str, way: str, size: int, entry: str | None) -> list[str]:
-    """The command line of the process that a profiler looks at: stages as NVTX ranges, one call at the end.
-
-    Raises LessonError where there is no such target, way or kernel: that is said before a long run.
-    """
-    if way == "pybind11" and isinstance(lesson.lesson_or_case(target, entry), lesson.Case):
-        raise lesson.LessonError(
-            f"{target}: a kernel of your own has no binding; profile it by nvrtc, nvcc or pycuda (lesson 05 writes one)"
-        )
-    lesson.task(target, way, size, entry)
+    """The command line of the process that a profiler looks at: stages as NVTX ranges, one call at the end."""
     words = [sys.executable, "-m", "fourways.profiling.nsight_process", target, way, f"--size={size}"]
     return words + ([f"--entry={entry}"] if entry else [])
 
@@ -138,8 +130,10 @@ def refused(output: str) -> ProfilingError:
 
 def by_events(target: str, way: str, size: int, entry: str | None = None) -> Row:
     """The row of `timing.time_way`, by CUDA events, which need no rights: what is left without counters."""
-    found = lesson.lesson_or_case(target, entry)
-    ways = found.ways([way]) if isinstance(found, lesson.Case) else lesson.load(found, [way])
+    if kernels.is_file(target):
+        ways = lesson.Case(target, entry).ways([way])
+    else:
+        ways = lesson.load(lesson.find(target), [way])
     return timing.time_way(ways, way, size)
 
 

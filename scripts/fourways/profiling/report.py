@@ -17,8 +17,6 @@ from fourways.tables import Row
 SECTIONS = ("LaunchStats", "Occupancy", "SourceCounters")
 """The sections that are collected with `COUNTERS`; SourceCounters has the counts and samples of each instruction."""
 
-_ROUNDS = "memory_l1_wavefronts_shared"  # of SourceCounters; how many would do: the same name with _ideal
-
 _PRECISIONS = {"fp32": ("f", 1), "fp64": ("d", 1), "fp16": ("h", 2)}  # letter of the counters, numbers an instruction
 _FLOP = "smsp__sass_thread_inst_executed_op_{}{}_pred_on.sum"
 _FMA_PEAK = "sm__sass_thread_inst_executed_op_{}fma_pred_on.sum.peak_sustained"
@@ -38,6 +36,7 @@ COUNTERS = (
     "dram__cycles_elapsed.avg.per_second",
     "lts__t_sector_hit_rate.pct",
     "lts__t_sector_op_read_hit_rate.pct",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
     "smsp__inst_executed.sum",
     "sm__cycles_elapsed.avg.per_second",
     *(name for pair in _SECTORS.values() for name in pair),
@@ -96,11 +95,6 @@ def ratio(above: float | None, below: float | None) -> float | None:
     return above / below if above is not None and below else None
 
 
-def difference(whole: float | None, part: float | None) -> float | None:
-    """What is left of the whole, or None where one of the two is unknown."""
-    return None if whole is None or part is None else whole - part
-
-
 def product(*factors: float | None) -> float | None:
     """The product, or None where a factor is unknown."""
     known = [factor for factor in factors if factor is not None]
@@ -119,7 +113,6 @@ def _metrics(action: Any) -> list[Row]:
     moved = None if read_bytes is None or written is None else read_bytes + written
     samples = {reason: int(get(_STALL + reason) or 0) for reason in _stall_reasons(action)}
     peak = product(get("dram__bytes.sum.peak_sustained"), get("dram__cycles_elapsed.avg.per_second"))
-    rounds = get(_ROUNDS)
     return [
         {"metric": "duration", "clock": "device", "seconds": duration},
         {"metric": "dram", "bytes_per_second": ratio(moved, duration), "peak_bytes_per_second": peak},
@@ -135,8 +128,7 @@ def _metrics(action: Any) -> list[Row]:
         },
         {"metric": "registers", "count": get("launch__registers_per_thread")},
         {"metric": "sectors"} | {kind: ratio(*map(get, pair)) for kind, pair in _SECTORS.items()},
-        # not l1tex__data_bank_conflicts_...: that also counts where shared memory waited for other traffic of L1
-        {"metric": "bank conflicts", "count": difference(rounds, get(f"{_ROUNDS}_ideal")), "rounds": rounds},
+        {"metric": "bank conflicts", "count": get("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum")},
         {"metric": "stalls", "shares": _shares(Counter(samples))},
         {"metric": "instructions", "count": get("smsp__inst_executed.sum"), "shares": _shares(_kinds(action))},
         {"metric": "roofline", "peak_bytes_per_second": peak} | _roofline(action, duration, moved),

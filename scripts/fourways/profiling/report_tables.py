@@ -45,12 +45,11 @@ METRICS = {
     "registers": ("registers", "many of them limit the warps in flight"),
     "sectors": (
         "sectors a request",
-        "32-byte pieces of global memory that a warp's access touches: 4 are ideal where a thread takes 4 bytes, 16 "
-        "where it takes 16; 32 are the worst",
+        "32-byte pieces of global memory that a warp's access touches: 4 is ideal for 4-byte elements, 32 the worst",
     ),
     "bank conflicts": (
         "bank conflicts",
-        "rounds of shared memory that were too many, because threads of a warp met in one bank; 0 is ideal",
+        "extra rounds of shared memory, because threads of a warp met in one bank; 0 is ideal",
     ),
     "stalls": ("stall reasons", "what warps waited for, in shares of all samples"),
     "instructions": ("instructions", "executed, counted once a warp, by kind"),
@@ -74,8 +73,8 @@ def _value(row: Row) -> str:
             return f"{count:.0f} a thread"
         case {"metric": "sectors", "loads": loads, "stores": stores}:
             return _beside(_text("loads {:.3g}", loads), _text("stores {:.3g}", stores)) or "none"
-        case {"metric": "bank conflicts", "count": float(count), "rounds": float(rounds)}:
-            return f"{count:,.0f} of {rounds:,.0f} rounds" if rounds else "no shared memory in use"
+        case {"metric": "bank conflicts", "count": float(count)}:
+            return f"{count:,.0f}"
         case {"metric": "stalls", "shares": dict()}:
             return _most(_waits(row))
         case {"metric": "instructions", "count": float(count), "shares": shares}:
@@ -133,35 +132,16 @@ def _launch(rows: Sequence[Row]) -> list[Column]:
     return [("launch", lambda row: f"{row['launch']}: {row['kernel']}")] if several else []
 
 
-_BESIDE_EACH_OTHER = 4  # launches: more columns cannot be read in a terminal
-
-
-class _SideBySide(Table):
-    """A table with a column for each launch; its rows stay one for each metric of each launch, as they are kept."""
-
-    def cells(self) -> list[list[str]]:
-        """The formatted cells, a line for each metric."""
-        return super().cells()[: len({row["metric"] for row in self.rows})]
-
-
 def table(rows: Sequence[Row]) -> Table:
-    """The metrics of a report (`Report.metrics`): metric, value, what it means.
-
-    Two to four launches have a column each; the note says what they waited for most, the other meanings are left out.
-    """
-    names = "; ".join(dict.fromkeys(" on ".join(filter(None, (row["kernel"], row["device"]))) for row in rows))
-    metric: Column = ("metric", lambda row: METRICS[row["metric"]][0])
-    launches = {f"{row['launch']}: {row['kernel']}": row["launch"] for row in rows}
-    if not 2 <= len(launches) <= _BESIDE_EACH_OTHER:
-        columns = [*_launch(rows), metric, ("value", _value), ("what it means", _meaning)]
-        return Table("profile", rows, columns, names)
-    by_launch = {(row["launch"], row["metric"]): row for row in rows}
-    columns = [metric]
-    for heading, launch in launches.items():
-        columns.append((heading, lambda row, launch=launch: _value(by_launch[launch, row["metric"]])))  # type: ignore
-    tops = dict.fromkeys(next(iter(_waits(row)), "") for row in rows if row["metric"] == "stalls")
-    waits = [f"{reason}: {STALLS[reason]}" for reason in tops if reason in STALLS]
-    return _SideBySide("profile", rows, columns, "\n".join([names, *waits]))
+    """The metrics of a report (`Report.metrics`): metric, value, what it means."""
+    columns = [
+        *_launch(rows),
+        ("metric", lambda row: METRICS[row["metric"]][0]),
+        ("value", _value),
+        ("what it means", _meaning),
+    ]
+    names = dict.fromkeys(" on ".join(filter(None, (row["kernel"], row["device"]))) for row in rows)
+    return Table("profile", rows, columns, "; ".join(names))
 
 
 def lines_table(rows: Sequence[Row], count: int = 8) -> Table:

@@ -1,10 +1,9 @@
 """One timer for every way: warm, with a cold L2 cache, and the cost of a launch; at one size or over many.
 
-Two clocks are used, and every row says which. *device*: CUDA events around one call, on the GPU. *host*: the Python
-call. *warm* is the median after warm-up, with inputs in the L2 cache as far as they fit; *cold L2* empties that cache
-before each call, by reading other data. A launch has two costs: *launch (host)*, what the call costs Python while
+Two clocks are used, and every row says which. *device*: CUDA events around one call, on the
+GPU. *host*: the Python call. *warm* is the median after warm-up, with inputs in the L2 cache as far as they fit;
+*cold L2* empties that cache before each call. A launch has two costs: *launch (host)*, what the call costs Python while
 nobody waits; *launch (graph)*, what a kernel of one element takes the GPU when a CUDA graph repeats it.
-The ways on the GPU take turns, sample by sample: what slows the machine for a moment slows them all.
 A way whose answer is wrong is not timed.
 
 The *first result* of a process is taken apart, in fresh processes, by the host's clock: *start* (the interpreter),
@@ -23,7 +22,6 @@ from fourways.timing.clocks import (
     host_seconds,
     launch_seconds,
     measure,
-    turns,
 )
 from fourways.timing.compare import (
     compare,
@@ -34,7 +32,6 @@ from fourways.timing.compare import (
     table,
     time_sizes,
     time_way,
-    time_ways,
     warnings,
 )
 from fourways.timing.first_result import (

@@ -1,21 +1,20 @@
-"""Measure calls: on the GPU's clock, on the host's, as a launch that nobody waits for, as a node of a CUDA graph.
+"""Measure one call: on the GPU's clock, on the host's, as a launch that nobody waits for, as a node of a CUDA graph.
 
 *device*: two CUDA events on the GPU around one call. They lengthen every kernel by nearly the same; `event_overhead`
-measures by how much on a small one, and every time by the device clock is without it. On an H200 what is left differs
-from CUPTI's times by up to 0.2 µs, for short and long kernels; lesson 06 measures it.
+measures by how much on an empty one, and every time by the device clock is without it.
 *host*: `time.perf_counter` around the Python call.
 """
 
 import functools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 _BUDGET = 0.3  # seconds of samples aimed at
 _KERNELS = r"""
-extern "C" __global__ void one(long long *number) { *number = 1; }
+extern "C" __global__ void empty() {}
 
 // Keeps the GPU busy for so many cycles of its clock, and says how many nanoseconds that took.
 extern "C" __global__ void delay(long long cycles, long long *nanoseconds)
@@ -27,17 +26,6 @@ extern "C" __global__ void delay(long long cycles, long long *nanoseconds)
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(end));
     *nanoseconds = end - begin;
 }
-
-// Reads `count` packs of zeros. Their sum is never 1, but the compiler does not know that, so it must read them.
-extern "C" __global__ void read(const uint4 *zeros, long long count, unsigned *never)
-{
-    unsigned sum = 0;
-    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count;
-         i += (long long)gridDim.x * blockDim.x)
-        sum += zeros[i].x + zeros[i].y + zeros[i].z + zeros[i].w;
-    if (sum == 1)
-        *never = sum;
-}
 """
 
 Call = Callable[[], Any]
@@ -48,13 +36,6 @@ class Samples(NamedTuple):
 
     seconds: list[float]
     mhz: list[float]
-
-
-def turns(rounds: int, names: Sequence[Any]) -> Iterator[Any]:
-    """All of `names` once a round, each round begun by the next of them: a b c, b c a, c a b, a b c."""
-    for number in range(rounds):
-        first = number % max(1, len(names))
-        yield from (*names[first:], *names[:first])
 
 
 def host_seconds(call: Call) -> list[float]:
@@ -70,43 +51,36 @@ def host_seconds(call: Call) -> list[float]:
 
 def device_seconds(call: Call, cold: bool = False) -> list[float]:
     """Seconds of single calls on the GPU (device clock), after warm-up. For `cold`, and the clock's, see `measure`."""
-    return measure([call], cold)[0].seconds
+    return measure(call, cold).seconds
 
 
-def measure(calls: Sequence[Call], cold: bool = False) -> list[Samples]:
-    """Time calls on the current stream of the GPU (device clock), after warm-up; they take turns, sample by sample.
+def measure(call: Call, cold: bool = False) -> Samples:
+    """Time single calls on the current stream of the GPU (device clock), after warm-up.
 
     Before each sample the GPU is kept busy until the host has queued the start event, the call and the stop event.
-    Without that, the gap in which the GPU waits for the host would be measured as the kernel's. `cold` also reads twice
-    the L2 cache's size before each sample, so that no input is found in the cache, and nothing in it has to be written
-    back to make room; what the call itself leaves there is written back after the stop event.
-    Calls that share their arrays find them as warm as each alone would.
-    A sample of hardly anything can be negative: what is subtracted is a median.
+    Without that, the gap in which the GPU waits for the host would be measured as the kernel's. `cold` also overwrites
+    twice the L2 cache's size before each sample, so that no input is found in it. That what was written there must go
+    back to DRAM is part of a cold sample.
     """
+    seconds, mhz = _between_events(call, cold)
     overhead = event_overhead()
-    return [
-        Samples([sample - overhead for sample in samples.seconds], samples.mhz)
-        for samples in _between_events(calls, cold)
-    ]
+    return Samples([max(0.0, sample - overhead) for sample in seconds], mhz)
 
 
 @functools.cache
 def event_overhead() -> float:
-    """Seconds by which two events around a kernel lengthen it: around a small one, less what one takes in a graph.
+    """Seconds by which two events around a kernel lengthen it: around an empty one, less what one takes in a graph.
 
-    The small one stores a number, as every kernel of use stores something. Two events around one kernel also hold the
-    start of its launch and the wait for its end, which one kernel after another hides. The difference is nearly the
-    same for short and long kernels: tests/gpu/test_timing.py holds what is left against CUPTI, lesson 06 shows it.
+    Two events around one kernel also hold the start of its launch and the wait for its end, which one kernel after
+    another hides. The difference is nearly the same for short and long kernels, as tests/gpu/test_timing.py checks.
     """
-    import cupy
-
-    number = cupy.empty(1, np.int64)
+    empty = _kernel("empty")
 
     def call() -> None:
-        _kernel("one")((1,), (1,), (number,))
+        empty((1,), (1,), ())
 
-    alone, graph = (np.median(samples.seconds) for samples in _between_events([call, captured(call, 1000).launch]))
-    return float(alone - graph / 1000)
+    alone = float(np.median(_between_events(call)[0]))
+    return max(0.0, alone - float(np.median(_between_events(captured(call, 1000).launch)[0])) / 1000)
 
 
 def graph_seconds(call: Call, count: int = 100) -> list[float]:
@@ -132,15 +106,15 @@ def captured(call: Call, count: int = 1) -> Any:
     return graph
 
 
-def launch_seconds(call: Call, synchronize: Call, batches: int = 20) -> list[float]:
+def launch_seconds(call: Call, synchronize: Call) -> list[float]:
     """Host seconds to queue one call (host clock): means over batches of 100 calls that nobody waits for."""
-    samples, count = [], 100
-    for _ in range(1 + batches):
+    samples, batch = [], 100
+    for _ in range(21):
         synchronize()
         start = time.perf_counter()
-        for _ in range(count):
+        for _ in range(batch):
             call()
-        samples.append((time.perf_counter() - start) / count)
+        samples.append((time.perf_counter() - start) / batch)
     synchronize()
     return samples[1:]
 
@@ -152,38 +126,31 @@ def _kernel(name: str) -> Any:
     return cupy.RawModule(code=_KERNELS).get_function(name)
 
 
-def _between_events(calls: Sequence[Call], cold: bool = False) -> list[Samples]:
-    """Samples by `calls`, the events' overhead in them."""
+def _between_events(call: Call, cold: bool = False) -> Samples:
     import cupy
 
-    delays = [int(2e9 * max(100e-6, 3 * _queued(call))) for call in calls]  # cycles; GPUs run at about 2 GHz
-    zeros = cupy.zeros(2 * cupy.cuda.Device().attributes["L2CacheSize"] if cold else 0, np.uint8)
-    nanoseconds = cupy.empty(1, np.int64)
-
-    def measured(rounds: int) -> list[Samples]:
-        samples = [Samples([], []) for _ in calls]
-        for which in turns(rounds, range(len(calls))):
-            start, stop = cupy.cuda.Event(), cupy.cuda.Event()
-            if cold:
-                _kernel("read")((1024,), (256,), (zeros, np.int64(zeros.size // 16), nanoseconds))
-            # longer than the host needs for the three lines after it
-            _kernel("delay")((1,), (1,), (np.int64(delays[which]), nanoseconds))
-            start.record()
-            calls[which]()
-            stop.record()
-            stop.synchronize()  # behind a queue full of samples the events would add more, and not always the same
-            samples[which].seconds.append(cupy.cuda.get_elapsed_time(start, stop) * 1e-3)
-            samples[which].mhz.append(1e3 * delays[which] / int(nanoseconds.get()[0]))
-        return samples
-
-    # these first rounds also clean what `read` reads: from now on none of it has to be written back
-    slowest = max((np.median(samples.seconds[1:]) for samples in measured(5)), default=0.0)
-    return measured(int(np.clip(_BUDGET / max(slowest, 1e-9), 20, 200)))
-
-
-def _queued(call: Call) -> float:
-    """Seconds that the host needs to queue a call, after one that may have to compile or allocate."""
     call()
     start = time.perf_counter()
     call()
-    return time.perf_counter() - start
+    queued = time.perf_counter() - start
+    cycles = int(2e9 * max(100e-6, 3 * queued))  # GPUs run at about 2 GHz
+    delay = _kernel("delay")
+    scratch = cupy.empty(2 * cupy.cuda.Device().attributes["L2CacheSize"] if cold else 0, np.uint8)
+
+    def measured(count: int) -> Samples:
+        nanoseconds = cupy.empty(count, np.int64)
+        events = []
+        for number in range(count):
+            start, stop = cupy.cuda.Event(), cupy.cuda.Event()
+            scratch.fill(0)
+            delay((1,), (1,), (np.int64(cycles), nanoseconds[number:]))  # longer than the host needs for three lines
+            start.record()
+            call()
+            stop.record()
+            events.append((start, stop))
+        cupy.cuda.get_current_stream().synchronize()
+        seconds = [cupy.cuda.get_elapsed_time(start, stop) * 1e-3 for start, stop in events]
+        return Samples(seconds, [1e3 * cycles / value for value in nanoseconds.get().tolist()])
+
+    estimate = float(np.median(measured(5).seconds[1:]))
+    return measured(int(np.clip(_BUDGET / max(estimate, 1e-9), 20, 200)))

@@ -10,7 +10,7 @@ import numpy as np
 from fourways import checking, figures, toolchain
 from fourways.lesson import GPU_SIZE, HOST_SIZE, Ways
 from fourways.tables import Row, Table, rate, seconds, seconds_range, summary
-from fourways.timing.clocks import captured, device_seconds, host_seconds, launch_seconds, measure, turns
+from fourways.timing.clocks import captured, device_seconds, graph_seconds, host_seconds, launch_seconds, measure
 
 
 def parse_sizes(text: str) -> list[int]:
@@ -41,44 +41,35 @@ def gpu_size(bytes_per_element: int, most: int = 2**29) -> int:
     return min(most, 1 << (room.bit_length() - 1))
 
 
-def time_ways(ways: Ways, names: Sequence[str], size: int) -> list[Row]:
-    """Time ways at one size: a row each with `seconds` (warm), `cold_seconds`, the launches' and bytes per second.
+def time_way(ways: Ways, way: str, size: int, case: tuple[tuple, np.ndarray] | None = None) -> Row:
+    """Time one way at one size: a row with `seconds` (warm), `cold_seconds`, the launches' and bytes per second.
 
-    Those on the GPU use the same arrays and take turns, sample by sample: a slow moment of the machine meets them all.
     `bytes` is what a kernel must move at least: every array, read or written once.
     `launch_seconds` is by the host's clock. `graph_seconds` is by the GPU's, and None if the way launches elsewhere
     than on CuPy's current stream. `mhz` holds the GPU's lowest and highest clock while the warm samples were taken.
-    Raises CheckFailure, and times nothing, if a way's answer at this size is wrong.
+    `case`, the inputs and the right answer, saves making them anew for each way.
+    Raises CheckFailure, and times nothing, if the way's answer at this size is wrong.
     """
-    inputs, expected = _case(ways, size)
-    for way in names:
-        if problem := checking.verdict(ways.functions[way], way, inputs, expected, ways.rtol):
-            raise checking.CheckFailure(f"{ways.kernel}_{way}, size {size}: {problem}; a wrong answer is not timed")
+    function = ways.functions[way]
+    inputs, expected = case or _case(ways, size)
+    if problem := checking.verdict(function, way, inputs, expected, ways.rtol):
+        raise checking.CheckFailure(f"{ways.kernel}_{way}, size {size}: {problem}; a wrong answer is not timed")
     values = (*inputs, np.empty_like(expected))
+    call = functools.partial(function, *(checking.place(way, value) for value in values))
     moved = sum(value.nbytes for value in values if isinstance(value, np.ndarray))
-    measured: dict[str, Row] = {}
-    if "host" in names:
-        call = functools.partial(ways.functions["host"], *values)
-        measured["host"] = {"clock": "host", "seconds": summary(host_seconds(call))}
-    if on_gpu := [way for way in names if way != "host"]:
-        placed = [checking.place("gpu", value) for value in values]
-        calls = [functools.partial(ways.functions[way], *placed) for way in on_gpu]
-        launches = _launches(ways, on_gpu)
-        for way, warm, cold in zip(on_gpu, measure(calls), measure(calls, cold=True), strict=True):
-            measured[way] = {
-                "clock": "device",
-                "seconds": summary(warm.seconds),
-                "mhz": [min(warm.mhz), max(warm.mhz)],
-                "cold_seconds": summary(cold.seconds),
-                **launches[way],
-            }
-    rows: list[Row] = [{"way": way, "size": size, "bytes": moved} | measured[way] for way in names]
-    return [row | {"bytes_per_second": moved / max(row["seconds"]["median"], 1e-9)} for row in rows]
-
-
-def time_way(ways: Ways, way: str, size: int) -> Row:
-    """The row of `time_ways` for one way alone. Raises CheckFailure as it does."""
-    return time_ways(ways, [way], size)[0]
+    row: Row = {"way": way, "size": size, "bytes": moved}
+    if way == "host":
+        row |= {"clock": "host", "seconds": summary(host_seconds(call))}
+    else:
+        warm = measure(call)
+        row |= {
+            "clock": "device",
+            "seconds": summary(warm.seconds),
+            "mhz": [min(warm.mhz), max(warm.mhz)],
+            "cold_seconds": summary(device_seconds(call, cold=True)),
+        }
+        row |= _launches(ways, way)
+    return row | {"bytes_per_second": row["bytes"] / max(row["seconds"]["median"], 1e-9)}
 
 
 def _case(ways: Ways, size: int) -> tuple[tuple, np.ndarray]:
@@ -86,36 +77,22 @@ def _case(ways: Ways, size: int) -> tuple[tuple, np.ndarray]:
     return inputs, ways.reference(*inputs)
 
 
-def _launches(ways: Ways, names: Sequence[str]) -> dict[str, Row]:
-    """What a launch costs the host and the GPU, by way."""
+def _launches(ways: Ways, way: str) -> Row:
     import cupy
 
     inputs, expected = _case(ways, 1)
-    small = [checking.place("gpu", value) for value in (*inputs, np.empty_like(expected))]
-    calls = {way: functools.partial(ways.functions[way], *small) for way in names}
-    queued: dict[str, list[float]] = {way: [] for way in names}
-    for way in turns(5, names):
-        queued[way] += launch_seconds(calls[way], cupy.cuda.get_current_stream().synchronize, batches=4)
-    launches: dict[str, Row] = {way: {"launch_seconds": summary(queued[way]), "graph_seconds": None} for way in names}
-    capturable = [way for way, call in calls.items() if _can_be_captured(call, small[-1], expected, ways.rtol)]
-    graphs = [captured(calls[way], 100).launch for way in capturable]
-    for way, samples in zip(capturable, measure(graphs), strict=True):
-        launches[way]["graph_seconds"] = summary([sample / 100 for sample in samples.seconds])
-    return launches
-
-
-def _can_be_captured(call: Callable[[], Any], output: Any, expected: np.ndarray, rtol: float) -> bool:
-    """Whether a CUDA graph of this call does its work: it launches on CuPy's current stream and waits for nothing."""
-    import cupy
-
+    small = [checking.place(way, value) for value in (*inputs, np.empty_like(expected))]
+    call = functools.partial(ways.functions[way], *small)
+    row: Row = {"launch_seconds": summary(launch_seconds(call, cupy.cuda.get_current_stream().synchronize))}
     try:
         graph = captured(call)
-        output.fill(checking.poison(expected.dtype))
+        small[-1].fill(checking.poison(expected.dtype))
         graph.launch()
         cupy.cuda.Device().synchronize()
-        return checking.compare(checking.fetch(output), expected, rtol) is None
+        in_graph = checking.compare(checking.fetch(small[-1]), expected, ways.rtol) is None
+        return row | {"graph_seconds": summary(graph_seconds(call)) if in_graph else None}
     except cupy.cuda.runtime.CUDARuntimeError:  # what must not be captured: a synchronization, another stream
-        return False
+        return row | {"graph_seconds": None}
 
 
 def copy_row(size_bytes: int, size: int | None = None) -> Row:
@@ -135,10 +112,9 @@ def compare(ways: Ways, size: int | None = None) -> Table:
 
     `size` in elements; by default GPU_SIZE on a GPU and HOST_SIZE on the CPU.
     """
-    groups: dict[int, list[str]] = {}
-    for way in ways.runnable:
-        groups.setdefault(size or (HOST_SIZE if way == "host" else GPU_SIZE), []).append(way)
-    rows = [row for elements, names in groups.items() for row in time_ways(ways, names, elements)]
+    case = functools.cache(lambda elements: _case(ways, elements))
+    sizes = {way: size or (HOST_SIZE if way == "host" else GPU_SIZE) for way in ways.runnable}
+    rows = [time_way(ways, way, sizes[way], case(sizes[way])) for way in ways.runnable]
     if not toolchain.missing("gpu"):
         rows.append(copy_row(max(row["bytes"] for row in rows)))
     skipped = "; ".join(f"{way}: {reason}" for way, reason in ways.missing.items())
@@ -156,7 +132,10 @@ def time_sizes(ways: Ways, sizes: Sequence[int], progress: Callable[[str], None]
             progress(f"{size:,} elements")
             for gpu in toolchain.gpus()[:1]:
                 gpu.require_room(size)
-            rows += time_ways(ways, list(ways.runnable), size)
+            case = _case(ways, size)
+            for way in ways.runnable:
+                progress(f"{way}, {size:,} elements")
+                rows.append(time_way(ways, way, size, case))
             if any(row["clock"] == "device" for row in rows):
                 rows.append(copy_row(rows[-1]["bytes"], size))
         except MemoryError as error:  # of NumPy, or cupy.cuda.memory.OutOfMemoryError, which is one too
