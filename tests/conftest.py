@@ -2,6 +2,7 @@
 
 import functools
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from fourways import files
 
 ROOT = Path(__file__).parents[1]
 assert Path(fourways.__file__).is_relative_to(ROOT), f"the tests of {ROOT} would test {fourways.__file__}: make setup"
-
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a run in the background, and all that it would start
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 TWO_KERNELS = """
 __global__ void light(float *x) { x[threadIdx.x] = 1; }

@@ -3,6 +3,7 @@
 import json
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,18 @@ def test_without_a_home_that_can_be_written_caches_go_to_the_clone(
     done = fourways("run", "2")
     assert done.exit_code == 0, done.stderr
     assert "caches go to build/home\n" in done.stderr and (clone / "build" / "home" / "a").exists()
+
+
+def test_what_has_run_is_recorded_before_the_next_lesson_can_end_the_run(
+    clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run_all(lessons: list, progress: object, ended: Callable, timeout: int) -> None:
+        ended(lesson.run(lessons[1]))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(lesson, "run_all", run_all)
+    fourways("run", "--record")
+    assert (clone / "book" / "recorded" / "02_runs.ipynb").is_file()
 
 
 def test_a_run_with_skipped_cells_is_not_recorded(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:

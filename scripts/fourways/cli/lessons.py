@@ -75,7 +75,7 @@ def run(
     from fourways import book as books
     from fourways import lesson
 
-    asked = chosen(lessons)
+    asked, failed = chosen(lessons), []
     columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=errors, disable=not errors.is_terminal) as progress:
         tasks = {found.slug: progress.add_task(found.slug, start=False, total=None) for found in asked}
@@ -89,20 +89,20 @@ def run(
             progress.advance(tasks[result.lesson.slug])
             if not errors.is_terminal:
                 tell(f"{result.lesson.slug}: {result.outcome} in {result.seconds:.0f} s")
+            if result.error:
+                failed.append(result)
+                tell(f"{result.lesson.slug} failed in {result.error}", "red")
+            elif record:  # now: what comes later may fail
+                try:
+                    for path in books.record(result):
+                        print(f"recorded {files.short(path)}")
+                except books.RecordingError as error:
+                    failed.append(result)
+                    tell(error, "red")
 
         if not errors.is_terminal:
             tell(f"lessons to run: {len(asked)}, at a time: {lesson.at_once()}; one takes up to a minute")
         results = lesson.run_all(asked, show, ended, timeout)
-    failed = [result for result in results if result.error]
-    for result in failed:
-        tell(f"{result.lesson.slug} failed in {result.error}", "red")
-    for result in [result for result in results if record and not result.error]:
-        try:
-            for path in books.record(result):
-                print(f"recorded {files.short(path)}")
-        except books.RecordingError as error:
-            failed.append(result)
-            tell(error, "red")
     console.print(lesson.outcomes(results))
     if then_book:
         book(context)
