@@ -15,8 +15,8 @@ from fourways import host
 FILE = Path(__file__).parent / "kernels" / "faults.cuh"
 
 
-def kernel(name: str, sanitize: str | None = None) -> host.HostKernel:
-    return host.compile(FILE, sanitize=sanitize, timeout=1).get_function(name)
+def kernel(name: str, sanitize: str | None = None, timeout: int = 60) -> host.HostKernel:
+    return host.compile(FILE, sanitize=sanitize, timeout=timeout).get_function(name)
 
 
 def floats(size: int) -> tuple[np.ndarray, np.ndarray]:
@@ -122,7 +122,7 @@ def test_a_loop_that_never_ends_is_stopped(name: str, sanitize: str | None) -> N
     with pytest.raises(
         host.KernelError, match=rf"^{who} of {name} was not done after 1 s and was stopped: does a loop"
     ):
-        kernel(name, sanitize)((grid,), (8,), (y,))
+        kernel(name, sanitize, timeout=1)((grid,), (8,), (y,))
 
 
 def test_a_launch_can_be_interrupted() -> None:
@@ -132,7 +132,7 @@ def test_a_launch_can_be_interrupted() -> None:
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         never_ends((1,), (1,), (np.full(1, 3, np.int32),))
-    assert time.perf_counter() - begun < 0.9
+    assert time.perf_counter() - begun < 30, "long before the time that a launch has"
     y = np.zeros(1, np.int32)
     never_ends((1,), (1,), (y,))
 

@@ -87,9 +87,9 @@ def test_what_no_sanitizer_can_do(words: str, said: str) -> None:
 
 NEWER = """==1==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x502000000084 at pc 0x1 bp 0x2 sp 0x3
 WRITE of size 4 at 0x502000000084 thread T33
-    #0 0x55 in fourways::update(int*) /work/cpp/host/cuda_on_host.hpp:61:9
+    #0 0x55 in fourways::update(int*) /src/cpp/host/cuda_on_host.hpp:61:9
     #1 0x55 in mine(float const*, float*, long long) FILE:8:14
-    #2 0x56 in call<0, 1, 2> /work/the list of kernels:2
+    #2 0x56 in call<0, 1, 2> /src/the list of kernels:2
 0x502000000084 is located 0 bytes after 132-byte region [0x502000000000,0x502000000084)
 SUMMARY: AddressSanitizer: heap-buffer-overflow FILE:8:14 in mine
 """
