@@ -79,7 +79,7 @@ book: setup
 	$(FOURWAYS) book
 
 test: setup
-	@echo "The tests: nearly ten minutes on two processors"
+	@echo "The tests: about a quarter of an hour on two processors"
 	$(PY) -m pytest -n 2 --dist loadfile
 
 smoke: setup
