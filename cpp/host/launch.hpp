@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <barrier>
+#include <cstdio>
+#include <cstring>
 #include <deque>
 #include <exception>
 #include <mutex>
@@ -15,23 +17,11 @@
 
 #include "warp.hpp"
 
-static dim3 gridDim;
-static uint3 blockIdx;
-
 namespace fourways {
-namespace {
 
-using Arguments = void *const *; // as cuLaunchKernel takes them: a pointer to the value of each argument
-
-std::atomic<long long> finished_blocks = 0; // of the present launch
-void prepare_thread();                      // of process.hpp, as the next one
+inline std::atomic<long long> finished_blocks = 0; // of the present launch
+void prepare_thread();                             // of process.cpp, as the next one
 void watch_from_now_on();
-
-struct Kernel {
-    std::string signature;
-    void (*run_thread)(Arguments); // for the present threadIdx
-    void (*run_block)(Arguments);  // for one thread after another, until they have become OS threads
-};
 
 // One kernel on one grid. OS threads, once made, serve all blocks: each is the same CUDA thread of block after block.
 class Launch {
@@ -61,7 +51,7 @@ class Launch {
         if (blockIdx.y == gridDim.y)
             blockIdx.y = 0, ++blockIdx.z;
         done = failure || blockIdx.z == gridDim.z;
-        if (threaded())
+        if (threaded)
             form_block(0);
     }
 
@@ -130,6 +120,7 @@ class Launch {
                                      "block (" + error.what() + "): use a smaller block");
         }
         form_block(caller);
+        threaded = true;
         start = started;
         start.notify_all();
     }
@@ -137,18 +128,16 @@ class Launch {
 public:
     Launch(const Kernel &kernel, Arguments arguments) : kernel(kernel), arguments(arguments) {}
 
-    bool threaded() const { return threads.has_value(); }
-
     void sync_block()
     {
-        if (!threaded())
+        if (!threaded)
             become_threads();
         threads->arrive_and_wait();
     }
 
     Visit meet(Visit visit)
     {
-        if (!threaded())
+        if (!threaded)
             become_threads();
         return warps[rank() / warpSize].meet(visit);
     }
@@ -156,23 +145,22 @@ public:
     void run()
     {
         blockIdx = threadIdx = {};
+        threaded = false;
         try {
-#ifdef FOURWAYS_THREADS
-            become_threads();
-#endif
+            if (threads_first)
+                become_threads();
             watch_from_now_on(); // after the CUDA threads: sanitizers number threads as they come
-#ifdef FOURWAYS_THREADS
-            kernel.run_thread(arguments);
-#endif
-            while (!threaded() && !done) {
+            if (threads_first)
+                kernel.run_thread(arguments);
+            while (!threaded && !done) {
                 kernel.run_block(arguments);
-                if (!threaded())
+                if (!threaded)
                     next_block();
             }
         } catch (...) {
             keep_failure();
         }
-        if (threaded()) {
+        if (threaded) {
             leave_block();
             run_later_blocks();
         }
@@ -182,7 +170,25 @@ public:
     }
 };
 
-Launch *launch; // the running one; there is one at a time
+inline Launch *launch; // the running one; there is one at a time
 
-} // namespace
+// Runs kernel `number`; `shape` is the grid, then the block. Returns what went wrong: nothing, if it is empty.
+inline std::string run(int number, const unsigned *shape, char *shared, std::size_t shared_bytes, Arguments arguments)
+{
+    gridDim = {shape[0], shape[1], shape[2]};
+    blockDim = {shape[3], shape[4], shape[5]};
+    dynamic_memory = shared;
+    std::memset(shared, 0xFF, shared_bytes); // floats are NaN: what nobody wrote must not look right
+    Launch now(kernels[number], arguments);
+    launch = &now;
+    std::string problem;
+    try {
+        now.run();
+    } catch (const std::exception &error) {
+        problem = error.what();
+    }
+    std::fflush(stdout); // what the kernel printed
+    return problem;
+}
+
 } // namespace fourways

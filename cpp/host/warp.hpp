@@ -1,4 +1,4 @@
-// Where a thread stands in its block, and how the lanes of its warp meet: for shuffles, votes and __syncwarp.
+// How the lanes of a warp meet: for shuffles, votes and __syncwarp.
 #pragma once
 
 #include <atomic>
@@ -9,28 +9,9 @@
 #include <string>
 #include <thread>
 
-#include <vector_types.h>
-
-#ifndef FOURWAYS_PATIENCE
-#define FOURWAYS_PATIENCE 30
-#endif
-
-static dim3 blockDim;
-static thread_local uint3 threadIdx;
-static constexpr int warpSize = 32;
+#include "runtime.hpp"
 
 namespace fourways {
-namespace {
-
-unsigned rank() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
-unsigned lane() { return rank() % warpSize; }
-
-// What a lane brings to a meeting of its warp, and takes home: the value of lane `source`, and who brought non-zero.
-struct Visit {
-    unsigned mask, source = lane();
-    unsigned long long value = 0;
-    unsigned votes = 0;
-};
 
 // A meeting ends when every lane that its mask names is here or gone.
 class Warp {
@@ -77,10 +58,10 @@ public:
         for (int i = 0; i < 100 && !released(); ++i) // the others are soon there: cheaper than to sleep and be woken
             std::this_thread::yield();
         lock.lock();
-        if (!met.wait_for(lock, std::chrono::seconds(FOURWAYS_PATIENCE), released)) {
+        if (!met.wait_for(lock, std::chrono::seconds(lane_patience), released)) {
             here &= ~(1u << me);
             throw std::runtime_error("thread " + std::to_string(rank()) + " of its block waited " +
-                                     std::to_string(FOURWAYS_PATIENCE) + " s in a shuffle, a vote or __syncwarp for " +
+                                     std::to_string(lane_patience) + " s in a shuffle, a vote or __syncwarp for " +
                                      "lanes that its mask names and that did not come");
         }
         return visits[me];
@@ -96,5 +77,4 @@ public:
     }
 };
 
-} // namespace
 } // namespace fourways

@@ -1,15 +1,13 @@
-"""Compiles a kernel of `cpp/kernels`, unchanged, by a C++ compiler, and keeps what it compiled."""
+"""Compiles a kernel of `cpp/kernels`, unchanged, by a C++ compiler."""
 
-import hashlib
 import json
 import re
-import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fourways import files, kernels, toolchain
+from fourways import kernels, toolchain
+from fourways.host import cache
 from fourways.host.launch import Parameter, check_launch
 from fourways.host.process import Launch, Process
 
@@ -106,82 +104,36 @@ def compile(
     return HostModule(path, parameters, Process(built, bool(sanitize)), timeout)
 
 
+def _build(path: Path, unit: str, options: tuple[str, ...], sanitize: str | None) -> Path:
+    """The program of a translation unit; what serves every kernel in it, cpp/host/process.cpp, is compiled once."""
+    compiler = toolchain.host_compiler()
+    if compiler is None:
+        raise FileNotFoundError(toolchain.missing("host"))
+    target = ("-O1", "-g", "-DFOURWAYS_SANITIZED", *_SANITIZERS[sanitize]) if sanitize else ("-O3",)
+    folder = kernels.root() / "cpp" / "host"
+    cuda = [word for include in toolchain.include_dirs() for word in ("-isystem", str(include))]
+    common = ("-fvisibility=hidden", "-pthread", "-std=c++20", *cuda, "-x", "c++", "-")
+    ours = ("-iquote", str(path.parent), "-iquote", str(folder))
+    try:
+        process = cache.compiled('#include "process.cpp"\n', compiler, (*target, "-c", *common), folder, "o")
+        return cache.compiled(
+            unit, compiler, (*target, *options, *ours, *common, "-x", "none", str(process)), path.parent
+        )
+    except cache.Refusal as refusal:
+        words = str(refusal)
+    if name := _LINKAGE.search(words):
+        words = f'{name[1] or name[2]} must be extern "C": no other way finds it by its plain name\n{words}'
+    raise CompileError(f"{path.name} does not compile with {compiler}:\n{words}")
+
+
 def _translation_unit(path: Path, text: str, names: Sequence[str]) -> str:
     """The C++ text of a kernel file: the kernels with their own line numbers, then the list of them."""
     text = _DYNAMIC_SHARED.sub(r"auto *const \2 = fourways::dynamic_shared<\1>();", text)
-    entries = ", ".join(f"Entry<&::{name}>::kernel()" for name in names)
+    entries = ", ".join(f"fourways::Entry<&::{name}>::kernel" for name in names)
     again = "".join(f'extern "C" decltype({name}) {name};\n' for name in names)  # an error where it was not extern "C"
     return (
         f'#include "cuda_on_host.hpp"\n#line 1 {json.dumps(str(path), ensure_ascii=False)}\n{text}\n'
         f'#line 1 "the list of kernels"\n{again}'
-        "namespace fourways { namespace { const std::vector<Kernel> &kernels()\n"
-        f"{{ static const std::vector<Kernel> all{{{entries}}}; return all; }} }} }}\n"
+        f"const fourways::Kernel fourways::kernels[] = {{{entries}}};\n"
+        f"const unsigned fourways::kernel_count = {len(names)};\n"
     )
-
-
-def _command(compiler: Path, folder: Path, options: tuple[str, ...], sanitize: str | None) -> list[str]:
-    """The compiler's command line for kernels of `folder`; it reads the text from its standard input."""
-    target = ("-O1", "-g", "-DFOURWAYS_SANITIZED", *_SANITIZERS[sanitize]) if sanitize else ("-O3",)
-    ours = [word for path in (folder, kernels.root() / "cpp" / "host") for word in ("-iquote", str(path))]
-    cuda = [word for path in toolchain.include_dirs() for word in ("-isystem", str(path))]
-    common = ("-fvisibility=hidden", "-pthread", *options, "-std=c++20")
-    return [str(compiler), *target, *common, *ours, *cuda, "-x", "c++", "-"]
-
-
-def _build(path: Path, unit: str, options: tuple[str, ...], sanitize: str | None) -> Path:
-    """The compiled file for a translation unit: from the cache, or fresh and then cached.
-
-    `<key>.json` lists the headers that the unit included when last compiled. The compiled file is named by the key
-    and those headers' present contents, so a changed header leads to another name, and no file is ever rewritten.
-    """
-    compiler = toolchain.host_compiler()
-    if compiler is None:
-        raise FileNotFoundError(toolchain.missing("host"))
-    command = _command(compiler, path.parent, options, sanitize)
-    binary = compiler.resolve()
-    identity = [str(binary), binary.stat().st_size, binary.stat().st_mtime_ns]  # to ask its version starts a process
-    key = hashlib.sha256(json.dumps([unit, command, identity]).encode()).hexdigest()
-    cache = files.cache_dir()
-    manifest = cache / f"{key}.json"
-    if manifest.exists():
-        built = _named_by_contents(cache, key, json.loads(manifest.read_text(encoding="utf-8")))
-        if built and built.exists():
-            return built
-    try:
-        cache.mkdir(parents=True, exist_ok=True)
-        building = tempfile.TemporaryDirectory(dir=cache, prefix="building-")
-    except OSError as error:
-        hint = "set FOURWAYS_CACHE_DIR to a folder that can be written"
-        raise OSError(f"compiled kernels cannot be kept in {cache} ({error.strerror}): {hint}") from error
-    with building as folder:
-        fresh, listing, names = (Path(folder) / name for name in ("built", "listing", "names"))
-        command += ["-o", str(fresh), "-MD", "-MF", str(listing), "-MT", "built"]
-        done = subprocess.run(command, input=unit.encode(), capture_output=True, cwd=path.parent)
-        if done.returncode:
-            words = done.stderr.decode(errors="replace").strip()
-            if name := _LINKAGE.search(words):
-                words = f'{name[1] or name[2]} must be extern "C": no other way finds it by its plain name\n{words}'
-            raise CompileError(f"{path.name} does not compile with {compiler}:\n{words}")
-        included = _parse_listing(listing.read_text(encoding="utf-8"), path.parent)
-        built = _named_by_contents(cache, key, included)
-        assert built, "a header vanished while the compiler ran"
-        names.write_text(json.dumps(included), encoding="utf-8")
-        fresh.replace(built)
-        names.replace(manifest)
-    return built
-
-
-def _named_by_contents(cache: Path, key: str, included: list[str]) -> Path | None:
-    digest = hashlib.sha256(key.encode())
-    for header in included:
-        try:
-            digest.update(hashlib.sha256(Path(header).read_bytes()).digest())
-        except OSError:
-            return None
-    return cache / f"{digest.hexdigest()}.bin"
-
-
-def _parse_listing(listing: str, folder: Path) -> list[str]:
-    """The files of a make rule as `-MD` writes it: blanks in a name are escaped, lines end in a backslash."""
-    words = re.findall(r"(?:\\.|[^\s\\])+", listing.replace("\\\n", " ").partition(":")[2])
-    return [str(folder / word.replace("\\ ", " ").replace("\\#", "#").replace("$$", "$")) for word in words]

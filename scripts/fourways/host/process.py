@@ -92,9 +92,10 @@ class _Worker:
                 env=environment,
                 start_new_session=True,  # Ctrl-C is for this Python, which then ends the program
             )
+        self._socket.settimeout(0.5)  # see _reply
         files = (self._socket, self._memory, self._output, self._errors)
         self.end = weakref.finalize(self, _end, self._process, self._owner, files)
-        self.greeting = self._socket.recv(65536).decode()
+        self.greeting = self._reply().decode()
         self.said = "" if self.greeting else self._last_words()
 
     def ended(self) -> bool:
@@ -106,7 +107,7 @@ class _Worker:
         layout = Layout(launch)
         layout.write(self._memory)
         self._socket.send(layout.description.to_bytes(8, sys.byteorder))
-        reply = self._socket.recv(65536)
+        reply = self._reply()
         said = _taken(self._output)
         if said:
             sys.stdout.write(said)
@@ -121,6 +122,13 @@ class _Worker:
             raise self._death(launch)
         if os.fstat(self._memory.fileno()).st_size > _KEPT:
             os.ftruncate(self._memory.fileno(), 0)
+
+    def _reply(self) -> bytes:
+        while True:
+            try:
+                return self._socket.recv(65536)
+            except TimeoutError:  # Ctrl-C may have come to another thread: here this one sees it
+                continue
 
     def _death(self, launch: Launch) -> KernelError:
         words = self._last_words()

@@ -94,5 +94,5 @@ extern "C" __global__ void counts_launches(int *y)
 extern "C" __global__ void exits(int *y)
 {
     y[0] = 1;
-    _exit(3);
+    _Exit(3);
 }

@@ -4,26 +4,57 @@
 // Descriptor 0 is a socket to Python: each message is one whole (SOCK_SEQPACKET). The file whose descriptor is argv[1]
 // holds a launch's description and its arrays. The kernel works in that file's own pages, each array ending where a
 // page without any access begins. -DFOURWAYS_SANITIZED: on the heap instead, where AddressSanitizer watches each byte.
-#pragma once
-
-#include <cerrno>
+#include <algorithm>
 #include <csignal>
-#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <list>
 #include <thread>
 
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "entry.hpp"
+#include "launch.hpp"
+#include "memory.hpp"
+
+dim3 gridDim, blockDim;
+uint3 blockIdx;
+constinit thread_local uint3 threadIdx{};
 
 namespace fourways {
+
+char *dynamic_memory;
+bool threaded;
+
+void sync_block() { launch->sync_block(); }
+Visit meet(Visit visit) { return launch->meet(visit); }
+
 namespace {
+
+// "float32", "const int64*", "float32x4*" (float4), "bytes2" (another type, of two bytes).
+std::string name_of(const Type &type)
+{
+    if (type.element)
+        return (type.constant ? "const " : "") + name_of(*type.element) + "*";
+    const std::string lanes = type.lanes ? "x" + std::to_string(type.lanes) : "";
+    return type.kind + (type.size ? std::to_string(type.size) : "") + lanes;
+}
+
+std::string signatures() // a line for each kernel
+{
+    std::string lines;
+    for (unsigned number = 0; number < kernel_count; ++number) {
+        const Kernel &kernel = kernels[number];
+        for (unsigned i = 0; i < kernel.count; ++i)
+            lines += (i ? "," : "") + name_of(*kernel.parameters[i]);
+        lines += '\n';
+    }
+    return lines;
+}
 
 // What Python turns into a message: who did it, and where. Python's struct is "11q".
 struct Fault {
@@ -44,95 +75,6 @@ void send(const void *message, std::size_t size) { ::send(0, message, size, MSG_
     send(&fault, sizeof fault);
     _exit(1);
 }
-
-#ifndef FOURWAYS_SANITIZED
-
-class Memory {
-    static constexpr std::size_t guard = std::size_t(64) << 20; // bytes without access, on either side
-    char *reserved, *pages;
-    std::size_t length; // of the pages
-
-public:
-    char *begin;
-    std::size_t size;
-    const bool writable;
-
-    Memory(int file, std::size_t offset, std::size_t size, bool writable) : size(size), writable(writable)
-    {
-        const std::size_t page = sysconf(_SC_PAGESIZE), first = offset / page * page;
-        length = (offset + size + page - 1) / page * page - first;
-        void *place = mmap(nullptr, guard + length + guard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (place == MAP_FAILED)
-            throw std::system_error(errno, std::generic_category(), "no address space for an array");
-        reserved = static_cast<char *>(place);
-        pages = reserved + guard;
-        begin = pages + (offset - first);
-        if (!length)
-            return;
-        constexpr int both = PROT_READ | PROT_WRITE;
-        if (mmap(pages, length, both, MAP_SHARED | MAP_FIXED | MAP_POPULATE, file, first) == MAP_FAILED)
-            throw std::system_error(errno, std::generic_category(), "no memory for an array");
-        poison(pages, begin);
-        poison(begin + size, pages + length);
-        if (!writable)
-            mprotect(pages, length, PROT_READ);
-    }
-    Memory(const Memory &) = delete;
-    ~Memory() { munmap(reserved, guard + length + guard); }
-
-    bool holds(const char *address) const { return reserved <= address && address < pages + length + guard; }
-
-    // Floats are NaN: what is read from there must not look right. Where only reading is allowed another NaN stands, so
-    // that a kernel that copies too much is seen.
-    void poison(char *from, char *to) const
-    {
-        for (; from != to; ++from)
-            *from = writable || reinterpret_cast<std::uintptr_t>(from) % 4 != 3 ? 0xFF : 0x7F;
-    }
-
-    const char *changed_beside() const // the first byte, or null
-    {
-        if (!writable)
-            return nullptr;
-        const auto changed = [](const char *from, const char *to) {
-            return std::find_if(from, to, [](char byte) { return byte != char(0xFF); });
-        };
-        const char *const end = begin + size, *const before = changed(pages, begin);
-        if (before != begin)
-            return before;
-        const char *const after = changed(end, pages + length);
-        return after != pages + length ? after : nullptr;
-    }
-    void keep() {}
-};
-
-#else
-
-class Memory {
-    std::unique_ptr<char[]> bytes;
-    const int file;
-    const std::size_t offset;
-
-public:
-    char *begin;
-    std::size_t size;
-
-    Memory(int file, std::size_t offset, std::size_t size, bool)
-        : bytes(new char[size]), file(file), offset(offset), begin(bytes.get()), size(size)
-    {
-        for (std::size_t done = 0; done < size;)
-            done += pread(file, begin + done, size - done, offset + done);
-    }
-    bool holds(const char *) const { return false; }
-    const char *changed_beside() const { return nullptr; }
-    void keep()
-    {
-        for (std::size_t done = 0; done < size;)
-            done += pwrite(file, begin + done, size - done, offset + done);
-    }
-};
-
-#endif
 
 std::list<Memory> memories; // of the present launch; the last one is the dynamic shared memory
 
@@ -189,7 +131,7 @@ void watch()
             continue;
         Fault fault{SIGALRM};
 #ifndef FOURWAYS_SANITIZED // whose race with the kernel ThreadSanitizer would report
-        if (!launch->threaded())
+        if (!threaded)
             fault.thread[0] = thread_of_loops->x, fault.thread[1] = thread_of_loops->y,
             fault.thread[2] = thread_of_loops->z;
 #endif
@@ -197,11 +139,15 @@ void watch()
     }
 }
 
+} // namespace
+
 void watch_from_now_on()
 {
     static const bool once = (std::thread(watch).detach(), true);
     (void)once;
 }
+
+namespace {
 
 // The words of a launch: kernel, grid, block, bytes of dynamic shared memory, seconds of patience; how many memories,
 // and for each its place in the file, size, and whether the kernel may write it; how many arguments, and for each a
@@ -249,6 +195,8 @@ void launch_from(int file, std::size_t size)
     memories.clear();
 }
 
+} // namespace
+
 // Before the thread's own code runs: signals of a thread that has overflowed its stack need another one.
 void prepare_thread()
 {
@@ -259,7 +207,6 @@ void prepare_thread()
 #endif
 }
 
-} // namespace
 } // namespace fourways
 
 int main(int, char **arguments)
@@ -267,6 +214,10 @@ int main(int, char **arguments)
     using namespace fourways;
     const int file = std::atoi(arguments[1]);
     std::setvbuf(stdout, nullptr, _IOLBF, 0); // what a kernel printed before it crashed is not lost
+    rlimit stack;
+    getrlimit(RLIMIT_STACK, &stack);
+    stack.rlim_cur = std::min<rlim_t>(stack.rlim_cur, 8 << 20); // without a limit a recursion would take all memory
+    setrlimit(RLIMIT_STACK, &stack);
     prepare_thread();
 #ifndef FOURWAYS_SANITIZED
     struct sigaction action {};

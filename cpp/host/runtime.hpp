@@ -1,0 +1,55 @@
+// What a kernel's unit and the program around it (process.cpp, compiled once for all kernels) know of each other. A
+// kernel's unit is compiled for every kernel: nothing here includes a header of C++'s library, most of which take
+// longer to read than a kernel takes to compile.
+#pragma once
+
+#include <vector_types.h>
+
+extern dim3 gridDim, blockDim;
+extern uint3 blockIdx;
+extern constinit thread_local uint3 threadIdx;
+static constexpr int warpSize = 32;
+
+namespace fourways {
+
+using Arguments = void *const *; // as cuLaunchKernel takes them: a pointer to the value of each argument
+
+// A parameter's type, for the signature that Python checks against.
+struct Type {
+    const char *kind;   // "float", "int", "uint", "bool"; "bytes": another type; "": a pointer
+    unsigned size = 0;  // in bits; in bytes, where kind is "bytes"
+    unsigned lanes = 0; // of a vector type such as float4
+    const Type *element = nullptr; // of a pointer, and whether it is const
+    bool constant = false;
+};
+
+struct Kernel {
+    const Type *const *parameters;
+    unsigned count;
+    void (*run_thread)(Arguments); // for the present threadIdx
+    void (*run_block)(Arguments);  // for one thread after another, until they have become OS threads
+};
+
+// Of the kernel's unit.
+extern const Kernel kernels[];
+extern const unsigned kernel_count;
+extern const bool threads_first;     // OS threads from the start
+extern const unsigned lane_patience; // seconds
+
+// Of the program.
+extern char *dynamic_memory; // of the running launch
+extern bool threaded;        // whether its CUDA threads are OS threads by now
+
+// What a lane brings to a meeting of its warp, and takes home: the value of lane `source`, and who brought non-zero.
+struct Visit {
+    unsigned mask, source;
+    unsigned long long value = 0;
+    unsigned votes = 0;
+};
+Visit meet(Visit visit);
+void sync_block();
+
+inline unsigned rank() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
+inline unsigned lane() { return rank() % warpSize; }
+
+} // namespace fourways
