@@ -6,6 +6,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +61,8 @@ def first_results(name: str, ways: Sequence[str] = lesson.WAYS) -> Table:
     """
     found = lesson.find(name)
     runnable = [way for way in ways if found.cells(f"way-{way}") and not toolchain.missing(way)]
-    for way in runnable:
-        first_result(found, way, {})  # warm-up: libraries come into the operating system's cache of files
+    with ThreadPoolExecutor() as pool:  # warm-up: libraries come into the operating system's cache of files
+        list(pool.map(lambda way: first_result(found, way, {}), runnable))
     runs: dict[tuple[str, str], list[dict[str, float]]] = {(way, state): [] for way in runnable for state in STATES}
     with tempfile.TemporaryDirectory(prefix="fourways-") as base:
         binding = Path(base, "cmake")
