@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from fourways import cli, lesson, tables, timing, toolchain
+from fourways import cli, lesson, stages, tables, timing, toolchain
 
 NO_GPU = pytest.mark.skipif(toolchain.missing("gpu") is None, reason="this machine has a GPU")
 MINE = """extern "C" __global__ void mine(const float *x, float *y, long long n)
@@ -179,9 +179,28 @@ def test_what_was_measured_before_a_failure_is_kept(tmp_path: Path, monkeypatch:
     assert content["failure"] == "the machine is on fire"
 
 
-def test_time_first() -> None:
-    done = fourways("time", "1", "--first", "-w", "host")
-    assert "the median of 3 cold and of 3 warm fresh processes" in " ".join(done.stdout.split())
+@pytest.mark.parametrize("fails", [False, True])
+def test_time_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool) -> None:
+    """What was measured is kept, also where another way failed."""
+    row = {"way": "host", "clock": "host", "stages": dict.fromkeys(stages.STAGES, 0.5)}
+    row["seconds"] = {"median": 0.5, "p10": 0.4, "p90": 0.6, "samples": 3}
+    table = timing.first_result_table([row | {"state": state} for state in ("cold", "warm")])
+
+    def first_results(name: str, ways: tuple[str, ...]) -> tables.Table:
+        assert (name, ways) == ("01_doublify", ("host",))
+        if fails:
+            error = timing.FirstResultError("nvcc: a fresh process failed")
+            error.others = table
+            raise error
+        return table
+
+    monkeypatch.setattr(timing, "first_results", first_results)
+    done = fourways("time", "1", "--first", "-w", "host", "--json", tmp_path / "rows.json")
+    content = json.loads((tmp_path / "rows.json").read_text())
+    assert [row["state"] for row in content["tables"]["first_result"]] == ["cold", "warm"]
+    assert content.get("failure") == ("nvcc: a fresh process failed" if fails else None)
+    assert done.exit_code == fails
+    assert fails or "the median of 3 cold and of 3 warm fresh processes" in " ".join(done.stdout.split())
 
 
 @pytest.mark.parametrize(

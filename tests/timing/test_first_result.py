@@ -124,6 +124,13 @@ def test_the_binding_is_built_once_and_counts_in_every_cold_run(clone: Path, mon
     assert warm["stages"]["load"] > 0.1, "what was built is imported, not what is installed, and that is loading"
 
 
+def test_a_way_that_fails_loses_nothing_of_the_others(clone: Path) -> None:
+    with pytest.raises(timing.FirstResultError, match="pybind11: a fresh process failed:\n(.*\n)*.*twice") as raised:
+        timing.first_results("5", ["pybind11", "host"])
+    assert raised.value.others
+    assert [row["way"] for row in raised.value.others.rows] == ["host", "host"]
+
+
 def test_the_answer_is_checked(clone: Path) -> None:
     found = lesson.find("5")
     found.path.write_text(LESSON.format(host="y[1:] = 2 * x[1:]"))

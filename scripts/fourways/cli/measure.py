@@ -146,7 +146,12 @@ def _timed(ways: Any, name: str, sizes: Sequence[int], first: bool, say: Callabl
     from fourways import timing
 
     if first:
-        yield timing.first_results(name, tuple(ways.runnable))
+        try:
+            yield timing.first_results(name, tuple(ways.runnable))
+        except timing.FirstResultError as error:
+            if error.others:
+                yield error.others
+            raise
     elif not sizes:
         say(name)
         yield timing.compare(ways)

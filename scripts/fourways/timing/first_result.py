@@ -20,7 +20,12 @@ SAMPLES = 3
 
 
 class FirstResultError(RuntimeError):
-    """A fresh process failed or gave a wrong answer; the message holds its own words."""
+    """A fresh process failed or gave a wrong answer; the message holds its own words.
+
+    `others` is what was measured of the ways that did not fail, if any.
+    """
+
+    others: Table | None = None
 
 
 def first_result(
@@ -57,12 +62,21 @@ def first_results(name: str, ways: Sequence[str] = lesson.WAYS) -> Table:
     The ways take turns, so that a machine that slows down slows all of them. CMake builds the binding once, and those
     seconds are part of each of its cold runs. Files are in the operating system's cache in both states: a machine that
     has just booted is slower.
-    Raises FirstResultError as `first_result` does, BuildError where CMake fails.
+    Raises FirstResultError as `first_result` does, when the other ways are done; BuildError where CMake fails.
     """
     found = lesson.find(name)
     runnable = [way for way in ways if found.cells(f"way-{way}") and not toolchain.missing(way)]
-    with ThreadPoolExecutor() as pool:  # warm-up: libraries come into the operating system's cache of files
-        list(pool.map(lambda way: first_result(found, way, {}), runnable))
+    failures = {}
+
+    def warm_up(way: str) -> None:  # libraries come into the operating system's cache of files
+        try:
+            first_result(found, way, {})
+        except FirstResultError as error:
+            failures[way] = error
+
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(warm_up, runnable))
+    runnable = [way for way in runnable if way not in failures]
     runs: dict[tuple[str, str], list[dict[str, float]]] = {(way, state): [] for way in runnable for state in STATES}
     with tempfile.TemporaryDirectory(prefix="fourways-") as base:
         binding = Path(base, "cmake")
@@ -81,7 +95,11 @@ def first_results(name: str, ways: Sequence[str] = lesson.WAYS) -> Table:
         totals = summary([sum(stages.values()) for stages in samples])
         median = samples[SAMPLES // 2]
         rows.append({"way": way, "state": state, "clock": "host", "stages": median, "seconds": totals})
-    return first_result_table(rows)
+    table = first_result_table(rows)
+    for error in failures.values():
+        error.others = table if rows else None
+        raise error
+    return table
 
 
 def first_result_table(rows: Sequence[Row]) -> Table:
