@@ -122,6 +122,19 @@ def test_errors_are_the_compilers_own_with_advice_below(
 
 
 @pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        ("m.cu:1:10: fatal error: 'no.cuh' file not found", "put that header beside the file"),
+        ("ld: cannot find /usr/lib/libclang_rt.tsan.a: No such file or directory", "are in libclang-rt-dev"),
+        ("ld: cannot find libtsan_preinit.o: No such file or directory", "sanitizers are not installed"),
+        ("ld: cannot find -lasan", "sanitizers are not installed"),
+    ],
+)
+def test_other_compilers_words_have_the_same_advice(words: str, advice: str) -> None:
+    assert advice in str(building.BuildError("m.cu does not compile", words)).splitlines()[-1]
+
+
+@pytest.mark.parametrize(
     ("line", "advice"),
     [
         ("#include <cstdio>", "printf, assert and sinf need none"),

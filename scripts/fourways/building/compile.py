@@ -42,7 +42,11 @@ _ADVICE = (
         "take <cuda/std/...>, or put it into #ifndef __CUDACC_RTC__",
     ),
     (
-        "cannot open source|No such file",
+        r"libclang_rt\.|l(?:ib)?[at]san",
+        "the compiler's sanitizers are not installed: on Debian and Ubuntu those of clang++ are in libclang-rt-dev",
+    ),
+    (
+        "cannot open source|No such file|file not found",
         "put that header beside the file, or name its folder with the option -I/that/folder",
     ),
     ("symbol not found|ModuleGetFunction", 'declare the kernel extern "C"'),
