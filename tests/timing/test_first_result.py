@@ -41,7 +41,7 @@ def test_the_figure_has_cold_above_warm(measured: tables.Table) -> None:
 
 
 LESSON = """---
-fourways: {{kernel: twice, ways: [pybind11], without: {{}}, minutes: 20}}
+fourways: {{kernel: twice, ways: [pybind11], without: {{}}}}
 ---
 
 # A lesson
