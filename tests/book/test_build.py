@@ -10,7 +10,6 @@ from typing import Any
 
 import nbformat
 import pytest
-
 from browser import Browser, browser  # noqa: F401 (a fixture)
 
 from fourways import book, figures, lesson, tables
@@ -228,7 +227,9 @@ def test_the_list_of_lessons_is_made_from_their_front_matter(built: dict[str, An
 def test_what_goes_deeper_is_folded_and_no_wrong_answer_is_shown(built: dict[str, Any]) -> None:
     html = page(built, "00_fresh")
     folded = html.partition('<details class="deeper"><summary>')[2].partition("</details>")[0]
-    assert re.search(r"<h2>Deeper: below.*</summary>\s*<p>What goes deeper", folded, re.DOTALL) and "Above" not in folded
+    assert (
+        re.search(r"<h2>Deeper: below.*</summary>\s*<p>What goes deeper", folded, re.DOTALL) and "Above" not in folded
+    )
     assert "given by many" not in html
 
 
@@ -267,7 +268,9 @@ def test_prose_may_change_without_a_new_recording(clone: Path) -> None:
     path.write_text(path.read_text().replace("Prose with", "Better prose with"))
     merged = book.merge(lesson.find("00"), clone / "book" / "recorded" / "00_fresh.ipynb")
     assert merged.stale == ""
-    assert "Better prose" in merged.notebook.cells[0].source and [cell for cell in merged.notebook.cells if cell.get("outputs")]
+    assert "Better prose" in merged.notebook.cells[0].source and [
+        cell for cell in merged.notebook.cells if cell.get("outputs")
+    ]
 
 
 def test_a_recording_that_does_not_fit_its_own_stamp_is_refused(clone: Path) -> None:

@@ -102,8 +102,8 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
 def merge(found: lesson.Lesson, recording: Path) -> Page:
     """Today's text of a lesson with the outputs of `recording`, cell by cell, or without any where they are stale.
 
-    Solutions and what answers a question become folded, and the page opens with where its outputs come from. Raises BookError for a recording
-    whose stamp fits the lesson but whose cells do not.
+    Solutions and what answers a question become folded, and the page opens with where its outputs come from. Raises
+    BookError for a recording whose stamp fits the lesson but whose cells do not.
     """
     import nbformat
 
