@@ -29,14 +29,21 @@ class FirstResultError(RuntimeError):
 
 
 def first_result(
-    found: lesson.Lesson, way: str, variables: dict[str, str], binding: Path | None = None
+    found: lesson.Lesson,
+    way: str,
+    variables: dict[str, str],
+    binding: Path | None = None,
+    size: int = 16,
+    launches: int = 0,
 ) -> dict[str, float]:
-    """One fresh process, 16 elements: the seconds of each stage, up to the moment when the GPU is done.
+    """One fresh process: the seconds of each stage, up to the moment when the GPU is done.
 
     `variables` are environment variables of that process; `binding` is a folder whose `fourways_aot` is imported in
-    place of the installed one. Raises FirstResultError if the process fails or its answer is wrong.
+    place of the installed one; `size` is in elements. With `launches`, a last stage of that name holds as many more,
+    queued one after another and waited for together.
+    Raises FirstResultError if the process fails or its answer is wrong.
     """
-    told = lesson.task(found.number, way, 16, binding=binding) | {"spawned": time.time()}
+    told = lesson.task(found.number, way, size, binding=binding) | {"launches": launches, "spawned": time.time()}
     done = subprocess.run(
         [sys.executable, "-P", str(Path(__file__).with_name("first_result_process.py"))],
         input=json.dumps(told),

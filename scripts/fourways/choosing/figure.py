@@ -1,0 +1,42 @@
+"""Total time against launches: a line for each way, and where lines cross."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fourways import figures, tables
+from fourways.choosing.model import Cost, crossings, total
+
+
+def figure(
+    costs: Mapping[str, Cost],
+    kernel: float,
+    points: Mapping[str, Sequence[tuple[int, float]]] | None = None,
+    most: int = 10**7,
+) -> Any:
+    """Seconds of a program against its launches, from 1 to `most`, on two logarithmic axes; crossings are ringed.
+
+    `kernel` is how many seconds the GPU works on a launch. `points` are measurements: launches and seconds by way.
+    """
+    import matplotlib.pyplot as plt
+
+    figures.style()
+    drawn, ax = plt.subplots(figsize=(4.8, 3.9), layout="constrained")  # inches: readable on a phone, too
+    drawn.suptitle(f"A kernel of {tables.seconds(kernel)}, launched again and again")
+    plt.close(drawn)
+    launches = np.geomspace(1, most, 200)
+    others = iter(figures.STAGE_COLOURS[1:])
+    for number, (name, cost) in enumerate(costs.items()):
+        colour = figures.COLOURS.get(name) or next(others)
+        look: dict[str, Any] = {"color": colour, "linestyle": ("-", "--", "-.", ":")[number % 4], "linewidth": 1.5}
+        ax.plot(launches, [total(cost, each, kernel) for each in launches], label=name, **look)
+        if measured := (points or {}).get(name):
+            ax.plot(*zip(*measured, strict=True), "o", color=colour, markersize=5)
+    for where, first, _ in crossings(costs.values(), kernel):
+        if where <= most:
+            ax.plot(where, total(first, where, kernel), "o", color="#000000", fillstyle="none", markersize=9)
+    ax.set(xscale="log", yscale="log", xlabel="launches after the first", ylabel="seconds (host clock)")
+    ax.grid(True, axis="y")
+    drawn.legend(ncols=3, loc="outside lower center")
+    return drawn

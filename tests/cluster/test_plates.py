@@ -1,0 +1,54 @@
+"""What the scaling of plates says of its numbers, and on machines that cannot; the GPUs' part is in tests/gpu."""
+
+import numpy as np
+import pytest
+
+from fourways import cluster, toolchain
+
+
+def rows() -> list[dict]:
+    seconds = {(1, "both at once"): 1.0, (2, "exchange, then compute"): 0.625, (2, "both at once"): 0.5}
+    return [
+        {"gpus": gpus, "side": side, "how": how, "clock": "host", "seconds": value * side}
+        for side in (64, 32)
+        for (gpus, how), value in seconds.items()
+    ]
+
+
+def test_speedup_is_over_one_gpu_on_the_same_plate() -> None:
+    table = cluster.scaling_table(rows())
+    found = [(row["side"], row["gpus"], row["speedup"]) for row in table.rows]
+    assert found == [(32, 1, 1.0), (32, 2, 1.6), (32, 2, 2.0), (64, 1, 1.0), (64, 2, 1.6), (64, 2, 2.0)]
+    assert "64²    2     both at once            32.0 s  2.00" in str(table)
+
+
+def test_the_figure_has_a_line_each_and_the_ideal() -> None:
+    figure = cluster.scaling_figure(cluster.scaling_table(rows()))
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels == ["exchange, then compute", "both at once", "as many times as GPUs"]
+    assert figure.axes[0].get_lines()[1].get_ydata().tolist() == [1.0, 2.0]
+
+
+def test_strips_are_checked_row_by_row() -> None:
+    height, width, steps = cluster.CHECK
+    u = np.random.default_rng(1).random((height, width), np.float32)
+    for _ in range(steps):
+        v = u.copy()
+        v[1:-1, 1:-1] = np.float32(0.25) * ((u[:-2, 1:-1] + u[2:, 1:-1]) + (u[1:-1, :-2] + u[1:-1, 2:]))
+        u = v
+    cluster.check_strips([u[:40], u[40:]], "right")
+    u[40, 5] = 2
+    with pytest.raises(ValueError, match=f"wrong: row 40 of {height} is wrong after {steps} steps, 1 rows in all"):
+        cluster.check_strips([u[:40], u[40:]], "wrong")
+
+
+def test_without_gpus_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    for absent, counts in (("gpu", [1]), ("nccl", [1, 2])):
+        missing = {absent: f"no {absent}"}
+        monkeypatch.setattr(toolchain, "missing", missing.get)
+        with pytest.raises(RuntimeError, match=f"no {absent}"):
+            cluster.scale_plates({64: 1}, counts)
+    monkeypatch.setattr(toolchain, "missing", {}.get)
+    monkeypatch.setattr(toolchain, "gpus", list)
+    with pytest.raises(ValueError, match=r"wanted numbers of GPUs from 1 to 0, 1 first; got \[1, 2\]"):
+        cluster.scale_plates({64: 1}, [1, 2])
