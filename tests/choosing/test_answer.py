@@ -15,7 +15,7 @@ def test_the_best_comes_first_and_a_tie_is_called_one() -> None:
     assert [(row["way"], row["verdict"]) for row in rows] == [
         ("near", "best"),
         ("tied", "as good"),
-        ("far", "1.50 times"),
+        ("far", "× 1.50"),
     ]
 
 

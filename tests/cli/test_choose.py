@@ -24,12 +24,12 @@ def test_an_answer_with_rows_and_a_figure(tmp_path: Path) -> None:
 
 
 def test_ways_and_numbers_of_one_s_own(tmp_path: Path) -> None:
-    recorded = json.loads(choosing.recorded()[-1].read_text())
-    first, launches = tmp_path / "first.json", tmp_path / "launches.json"
-    stamp = toolchain.stamp()
-    first.write_text(files.results(stamp, {"first_result": recorded["tables"]["first_result"]}))
-    launches.write_text(files.results(stamp, {"timing": recorded["tables"]["timing"]}))
-    done = fourways("choose", "-r", first, "-r", launches, "--way", "pycuda", "--way", "nvrtc", "--edits", "5")
+    recorded = json.loads(choosing.recorded()[-1].read_text())["tables"]
+    times = {"median": 5e-6, "p10": 4e-6, "p90": 6e-6, "samples": 3}
+    first = tmp_path / "first.json"
+    rows = [row | {"launch_seconds": times} for row in recorded["first_result"]]
+    first.write_text(files.results(toolchain.stamp(), {"first_result": rows}))
+    done = fourways("choose", "-r", first, "--way", "pycuda", "--way", "nvrtc", "--edits", "5")
     assert done.exit_code == 0 and "pycuda" in done.stdout and "pybind11" not in done.stdout
     assert "edits: 5" in " ".join(done.stdout.split())
 

@@ -89,6 +89,15 @@ def test_a_worker_that_dies_in_mid_compile_is_replaced(client: Any, tmp_path: Pa
     assert [path.read_bytes() for path in (cache / "entries").rglob("*") if path.is_file()] == [parcel.code]
 
 
+def test_a_task_on_each_ends_where_a_worker_dies(tmp_path: Path) -> None:
+    from distributed.scheduler import NoValidWorkerError
+
+    times = tmp_path / "times"
+    times.mkdir()
+    with cluster.workers(2) as client, pytest.raises(NoValidWorkerError):
+        cluster.on_each(client, dies, kernels.source("stencil"), times, 1, tmp_path / "cache")
+
+
 def test_a_task_that_kills_its_workers_ends(client: Any, tmp_path: Path) -> None:
     from distributed import KilledWorker
 

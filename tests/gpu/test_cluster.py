@@ -4,6 +4,8 @@ import pytest
 
 from fourways import cluster, toolchain
 
+toolchain.activate()  # ranks build by nvcc, too
+
 
 def test_one_gpu() -> None:
     (side,) = {row["side"] for row in cluster.scale_plates({256: 5}, [1])["scaling"].rows}

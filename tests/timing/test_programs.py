@@ -85,7 +85,9 @@ def test_each_way_is_a_program(ours: Path) -> None:
 
 
 def test_a_wrong_answer_is_no_first_result(ours: Path) -> None:
-    with pytest.raises(timing.FirstResultError, match="twice_wrong: a fresh process failed:(.|\n)*first answer is wrong"):
+    with pytest.raises(
+        timing.FirstResultError, match="twice_wrong: a fresh process failed:(.|\n)*first answer is wrong"
+    ):
         timing.programs("01", ["wrong"], ours)
 
 
@@ -104,7 +106,9 @@ def test_the_table(tmp_path: Path) -> None:
     (file := tmp_path / "module.so").write_bytes(bytes(1500))
     rows = [ROW | {"way": way} for way in ("inline", "module", "elsewhere")]
     table = timing.programs_table(rows, {"module": 7.0, "elsewhere": None}, {"module": file})
-    inline, module, elsewhere = (dict(zip((name for name, _ in table.columns), cells, strict=True)) for cells in table.cells())
+    inline, module, elsewhere = (
+        dict(zip((name for name, _ in table.columns), cells, strict=True)) for cells in table.cells()
+    )
     assert (inline["when"], inline["build"], inline["ships, kB"]) == ("JIT", "30.0 ms", "")
     assert (module["when"], module["build"], module["ships, kB"]) == ("AOT", "7.00 s", "1.5")
     assert (elsewhere["when"], elsewhere["build"]) == ("AOT", "")
@@ -120,6 +124,6 @@ def test_the_table_of_mistakes() -> None:
 
 def test_lesson_12_has_a_cell_for_each_of_its_ways() -> None:
     found = lesson.find("12")
-    for way in "cuda_core torch_compile numba cython nanobind torch_inline torch_op cutile".split():
+    for way in ("cuda_core", "torch_compile", "numba", "cython", "nanobind", "torch_inline", "torch_op", "cutile"):
         (source,) = found.cells(f"way-{way}")
         assert f"def doublify_{way}(x, y):" in source

@@ -30,7 +30,7 @@ def choose(
     best = rows[0]
     for row in rows:
         times = row["total_seconds"] / best["total_seconds"]
-        row["verdict"] = "as good" if row["low_seconds"] <= best["high_seconds"] else f"{times:.2f} times"
+        row["verdict"] = "as good" if row["low_seconds"] <= best["high_seconds"] else f"× {times:.2f}"
     best["verdict"] = "best"
     return table(rows)
 
@@ -58,7 +58,7 @@ def table(rows: Sequence[Row]) -> Table:
         ("start", lambda row: seconds(row["start_seconds"])),
         ("a launch", _launch),
         ("a run", lambda row: seconds(row["run_seconds"])),
-        ("cold, more", lambda row: seconds(row["cold_seconds"])),
+        ("cold: more", lambda row: seconds(row["cold_seconds"])),
         ("an edit", lambda row: seconds(row["edit_seconds"])),
         ("all", lambda row: seconds(row["total_seconds"])),
         ("p10 – p90", lambda row: seconds_range(row["low_seconds"], row["high_seconds"])),

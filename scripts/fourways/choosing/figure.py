@@ -20,6 +20,7 @@ def figure(
     `kernel` is how many seconds the GPU works on a launch. `points` are measurements: launches and seconds by way.
     """
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import LogLocator, NullFormatter
 
     figures.style()
     drawn, ax = plt.subplots(figsize=(4.8, 3.9), layout="constrained")  # inches: readable on a phone, too
@@ -36,7 +37,10 @@ def figure(
     for where, first, _ in crossings(costs.values(), kernel):
         if where <= most:
             ax.plot(where, total(first, where, kernel), "o", color="#000000", fillstyle="none", markersize=9)
-    ax.set(xscale="log", yscale="log", xlabel="launches after the first", ylabel="seconds (host clock)")
+    ax.set(xscale="log", yscale="log", xlabel="launches after the first", ylabel="total (host clock)")
+    ax.yaxis.set_major_locator(LogLocator(10, (1, 2, 5)))
+    ax.yaxis.set_major_formatter(lambda value, _: tables.seconds(value))
+    ax.yaxis.set_minor_formatter(NullFormatter())
     ax.grid(True, axis="y")
-    drawn.legend(ncols=3, loc="outside lower center")
+    drawn.legend(ncols=4, loc="outside lower center")
     return drawn

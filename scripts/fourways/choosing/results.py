@@ -14,7 +14,7 @@ SHIPPED = ("pybind11",)
 """The ways whose machine code is built before the program is shipped: no user's process finds nothing built."""
 
 _FIRST = "`fourways time 1 --first --json first.json` measures them"
-_LAUNCH = "`fourways time 1 --json launches.json` measures them"
+_ONE = "`fourways time 1 --first --json first.json` writes one"
 
 
 class ResultsError(ValueError):
@@ -35,9 +35,9 @@ def recorded() -> list[Path]:
 def costs(*paths: Path) -> dict[str, Cost]:
     """The costs of all ways that these files tell of, by way; a later file replaces what an earlier one says.
 
-    Needed are tables `first_result`, cold and warm, and `timing`, with `launch_seconds`, of the same machine. A table
-    `edit_loop` (lesson 00's) makes `edit` exact; without it, it is what a whole build takes. The host way has no launch
-    of its own, and is left out.
+    Needed is a table `first_result`, cold and warm, with `launch_seconds`; where an older one has none, a `timing` of
+    the same machine serves. A table `edit_loop` (lesson 00's) makes `edit` exact; without it, it is what a
+    whole build takes. The host way is left out: its calls last as long as its kernels.
     Raises ResultsError for a file that is no file of results, and for what is missing in all of them.
     """
     found: dict[str, dict[Any, Row]] = {"first_result": {}, "timing": {}, "edit_loop": {}}
@@ -55,18 +55,16 @@ def costs(*paths: Path) -> dict[str, Cost]:
     starts, launches, edits = found["first_result"], found["timing"], found["edit_loop"]
     if not starts:
         raise ResultsError(f"no first results in {where}: {_FIRST}")
-    if not launches:
-        raise ResultsError(f"no launches of a way on a GPU in {where}: {_LAUNCH}")
-    ways = [way for way, _ in launches if {(way, "cold"), (way, "warm")} <= starts.keys()]
-    if not ways:
-        raise ResultsError(f"no way has both its first results and its launches in {where}: {_FIRST}, and {_LAUNCH}")
     (origin,) = origins.values()
-    return {
-        way: _cost(
-            way, starts[way, "cold"], starts[way, "warm"], launches[way, way], edits.get((way, "fresh process")), origin
-        )
-        for way in ways
-    }
+    told = {}
+    for way, _ in starts:
+        cold, warm = starts.get((way, "cold")), starts.get((way, "warm"))
+        launch = (warm or {}).get("launch_seconds") or launches.get((way, way), {}).get("launch_seconds")
+        if cold and warm and launch:
+            told[way] = _cost(way, cold, warm, launch, edits.get((way, "fresh process")), origin)
+    if not told:
+        raise ResultsError(f"no way on a GPU has a cold and a warm first result and its launches in {where}: {_FIRST}")
+    return told
 
 
 def plug_in_cost(kind: str) -> Cost:
@@ -84,7 +82,7 @@ def plug_in_cost(kind: str) -> Cost:
     return Cost(kind, {"link": link["median"]}, link["p10"], link["p90"], calls[kind]["seconds"]["median"])
 
 
-def _cost(way: str, cold: Row, warm: Row, launch: Row, edit: Row | None, origin: str) -> Cost:
+def _cost(way: str, cold: Row, warm: Row, launch: dict[str, float], edit: Row | None, origin: str) -> Cost:
     stages = {name: seconds for name, seconds in warm["stages"].items() if name != "inputs"}
     inputs = warm["stages"].get("inputs", 0.0)
     if edit:
@@ -97,7 +95,7 @@ def _cost(way: str, cold: Row, warm: Row, launch: Row, edit: Row | None, origin:
         stages=stages,
         low=warm["seconds"]["p10"] - inputs,
         high=warm["seconds"]["p90"] - inputs,
-        launch=launch["launch_seconds"]["median"],
+        launch=launch["median"],
         cold=max(0.0, more),
         edit=max(0.0, edited),
         origin=origin,
@@ -110,10 +108,10 @@ def _read(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise ResultsError(f"{path} cannot be read ({error.strerror})") from None
     except ValueError:
-        raise ResultsError(f"{path} is no JSON; {_FIRST}") from None
+        raise ResultsError(f"{path} is no JSON; {_ONE}") from None
     whole = isinstance(content, dict) and {"stamp", "tables"} <= content.keys()
     if not whole or not all(isinstance(content[key], dict) for key in ("stamp", "tables")):
-        raise ResultsError(f"{path} is no file of results, which holds `stamp` and `tables`; {_FIRST}")
+        raise ResultsError(f"{path} is no file of results, which holds `stamp` and `tables`; {_ONE}")
     return content
 
 
@@ -133,7 +131,7 @@ def _rows(path: Path, tables: Mapping[str, Any], name: str) -> list[Row]:
         rows = [row for row in rows if "launch_seconds" in row]
     rows = [row for row in rows if row.get("way") != "host"]
     for row in rows:
-        for key in _WANTED[name]:
+        for key in (*_WANTED[name], *({"launch_seconds"} & row.keys())):
             if not _good(row.get(key), key):
                 raise ResultsError(
                     f"{path}: a row of `{name}` has no good `{key}` ({row.get(key)!r}), as this version of Four Ways "

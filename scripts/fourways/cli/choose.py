@@ -29,8 +29,8 @@ def choose(
 
     `fourways choose --kernel 2us --launches 100000 --runs 1 --figure choose.svg` draws total time against launches.
 
-    `fourways choose -r first.json -r launches.json` takes your own machine's numbers, which `fourways time 1 --first
-    --json first.json` and `fourways time 1 --json launches.json` wrote.
+    `fourways choose -r first.json` takes your own machine's numbers, which `fourways time 1 --first --json first.json`
+    wrote.
     """
     from fourways import choosing
 

@@ -14,8 +14,9 @@ from fourways import toolchain
 def workers(count: int, retries: int = 3) -> Iterator[Any]:
     """A `distributed.Client` of `count` fresh worker processes, one thread each; they end with the block.
 
-    Each worker has a folder of its own, in which its caches are: `tasks.own_cache`. A task that ended its worker is
-    given to another worker, up to `retries` times. No dashboard, and no port that other machines can reach.
+    Each worker has a folder of its own, in which its cache is: `tasks.own_cache`. A task that ended its worker is
+    given to another worker, up to `retries` times. All of it listens on 127.0.0.1, which other machines cannot reach.
+    The process from which workers are forked stays for the next cluster, and ends with the caller's.
     Raises RuntimeError, with the remedy, where Dask's distributed is missing.
     """
     if reason := toolchain.missing("distributed"):
@@ -25,18 +26,20 @@ def workers(count: int, retries: int = 3) -> Iterator[Any]:
 
     settings = {
         "distributed.scheduler.allowed-failures": retries,
+        # a task that names its worker, and outlives it, waits for nobody
+        "distributed.scheduler.no-workers-timeout": "20s",
         # the workers' imports are made once, in a process from which they are forked
         "distributed.worker.multiprocessing-method": "forkserver",
         # CPU seconds are counted: what Dask samples for its dashboard would be, too
         "distributed.worker.profile.enabled": False,
         "distributed.admin.tick.interval": "500ms",
     }
-    local: dict[str, Any] = {"n_workers": count, "threads_per_worker": 1, "processes": True}
-    local |= {"dashboard_address": None, "host": "127.0.0.1", "silence_logs": "CRITICAL"}
+    local: dict[str, Any] = {"n_workers": count, "threads_per_worker": 1, "env": toolchain.variables()}
+    local |= {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "silence_logs": "CRITICAL"}
     with (
-        dask.config.set(settings),
         tempfile.TemporaryDirectory(prefix="fourways-", ignore_cleanup_errors=True) as folder,
-        LocalCluster(**local, local_directory=folder, env=toolchain.variables()) as cluster,
+        dask.config.set(settings | {"temporary-directory": folder}),
+        LocalCluster(**local) as cluster,
         Client(cluster) as client,
     ):
         client.wait_for_workers(count, timeout=120)
@@ -46,7 +49,8 @@ def workers(count: int, retries: int = 3) -> Iterator[Any]:
 def on_each(client: Any, function: Callable[..., Any], *arguments: Any) -> list[Any]:
     """`function(*arguments)` as one task on each worker, all at once; their results, in the workers' order.
 
-    Raises what a task raises, and RuntimeError where there is no worker, as between the death of all and their return.
+    Raises what a task raises, distributed's NoValidWorkerError where a worker dies before its task is done, and
+    RuntimeError where there is no worker, as between the death of all and their return.
     """
     addresses = list(client.scheduler_info(n_workers=-1)["workers"])
     if not addresses:

@@ -158,7 +158,7 @@ def time_calls(calls: Mapping[str, Callable[[], Any]], moved: int) -> Table:
     rows: list[Row] = []
     for name, samples in zip(calls, measure(list(calls.values())), strict=True):
         launches = launch_seconds(calls[name], lambda: cupy.cuda.get_current_stream().synchronize(), batches=4)
-        row = {"way": name, "clock": "device", "bytes": moved, "seconds": summary(samples.seconds)}
+        row: Row = {"way": name, "clock": "device", "bytes": moved, "seconds": summary(samples.seconds)}
         row |= {"mhz": [min(samples.mhz), max(samples.mhz)], "launch_seconds": summary(launches)}
         speed = moved / max(row["seconds"]["median"], 1e-9)
         rows.append(row | {"bytes_per_second": speed, "share": speed / roof["bytes_per_second"]})

@@ -1,4 +1,4 @@
-"""A way as a program of its own: its first result, a launch, what it loads and starts, what it makes of wrong arrays."""
+"""A way as a program of its own: first result, a launch, what it loads and starts, what it makes of wrong arrays."""
 
 import json
 import os
