@@ -7,7 +7,7 @@ from fourways import cluster, toolchain
 
 
 def rows() -> list[dict]:
-    seconds = {(1, "both at once"): 1.0, (2, "exchange, then compute"): 0.625, (2, "both at once"): 0.5}
+    seconds = {(1, "both at once"): 1.0, (2, "compute, then exchange"): 0.625, (2, "both at once"): 0.5}
     return [
         {"gpus": gpus, "side": side, "how": how, "clock": "host", "seconds": value * side}
         for side in (64, 32)
@@ -22,11 +22,11 @@ def test_speedup_is_over_one_gpu_on_the_same_plate() -> None:
     assert "64²    2     both at once            32.0 s  2.00" in str(table)
 
 
-def test_the_figure_has_a_line_each_and_the_ideal() -> None:
-    figure = cluster.scaling_figure(cluster.scaling_table(rows()))
-    labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert labels == ["exchange, then compute", "both at once", "as many times as GPUs"]
-    assert figure.axes[0].get_lines()[1].get_ydata().tolist() == [1.0, 2.0]
+def test_the_figure_has_a_bar_each_beside_the_ideal() -> None:
+    (axes,) = cluster.scaling_figure(cluster.scaling_table(rows())).axes
+    assert axes.get_title(loc="left") == "2 GPUs"
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["ideal", "compute, then exchange", "both at once"]
+    assert [bar.get_width() for bar in axes.patches] == [2.0, 1.6, 2.0]
 
 
 def test_strips_are_checked_row_by_row() -> None:

@@ -106,15 +106,15 @@ def builds_table(rows: list[tables.Row]) -> tables.Table:
 
 
 def scaling_figure(table: tables.Table) -> Any:
-    """Speed-up by number of GPUs on the largest plate, beside what would be ideal."""
+    """The speed-up on the largest plate as bars, for each number of GPUs beside what would be ideal."""
     side = max(row["side"] for row in table.rows)
-    largest = [row for row in table.rows if row["side"] == side]
-    counts = sorted({row["gpus"] for row in largest})
-    series = {how: [(row["gpus"], row["speedup"]) for row in largest if row["how"] == how] for how in (*HOW, PEERS)}
-    series = {how: points for how, points in series.items() if points}
-    series["as many times as GPUs"] = [(count, count) for count in counts]
-    title = f"A plate of {side}² on {counts[-1]} GPUs"
-    return figures.lines(series, "GPUs", "times one GPU", lambda y: f"{y:g}", title, roof="as many times as GPUs")
+    panels: dict[str, dict[str, float]] = {}
+    for row in table.rows:
+        if row["side"] == side and row["gpus"] > 1:
+            ideal = {"ideal": float(row["gpus"])}
+            panels.setdefault(f"{row['gpus']} GPUs", ideal)[row["how"]] = row["speedup"]
+    title = f"A plate of {side}²: times as fast as one GPU"
+    return figures.bars(panels, lambda times: f"{times:.2f}", {"ideal": "#CCCCCC"}, title)
 
 
 def join_without(absent: int, limit: float) -> None:

@@ -26,7 +26,7 @@ from fourways.cluster.strips import (
 
 BLOCK, CELLS = (128, 2), (512, 8)  # threads of a block, and the cells that it computes: wide, high
 
-HOW = {"exchange, then compute": step_then_exchange, "both at once": step_while_exchanging}
+HOW = {"compute, then exchange": step_then_exchange, "both at once": step_while_exchanging}
 
 
 class Work(NamedTuple):
