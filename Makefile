@@ -79,8 +79,8 @@ book: setup
 	$(FOURWAYS) book
 
 test: setup
-	@echo "The tests: about a quarter of an hour on two processors"
-	$(PY) -m pytest -n 2 --dist loadfile
+	@echo "The tests: about ten minutes on two processors"
+	$(PY) -m pytest -n $$(($$(nproc) + 1)) --dist loadfile
 
 smoke: setup
 	$(PY) -m pytest -n 4 --dist worksteal tests/gpu/test_smoke.py

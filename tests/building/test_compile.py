@@ -10,22 +10,13 @@ import pytest
 from fourways import building, kernels, sass, toolchain
 
 DOUBLIFY = kernels.path("doublify")
-KERNELS = kernels.names()
 
 
-@pytest.mark.parametrize("arch", toolchain.ARCHITECTURES)
-@pytest.mark.parametrize("name", KERNELS)
-def test_nvrtc_compiles_every_kernel_for_every_architecture(name: str, arch: str) -> None:
-    check_cubin(name, building.build(kernels.path(name), "nvrtc", arch))
-
-
-@pytest.mark.parametrize("name", KERNELS)
-def test_nvcc_compiles_every_kernel(name: str) -> None:
-    check_cubin(name, building.build(kernels.path(name), "nvcc", "sm_90"))
-
-
-def check_cubin(name: str, built: building.Build) -> None:
-    """An ELF file with machine code of every entry point of the source, and ptxas' report on each."""
+@pytest.mark.parametrize("compiler", building.COMPILERS)
+@pytest.mark.parametrize("name", kernels.names())
+def test_every_kernel_compiles(name: str, compiler: str) -> None:
+    """To an ELF file with machine code of every entry point, and ptxas' report on each; sass: for all architectures."""
+    built = building.build(kernels.path(name), compiler, "sm_90")
     assert built.code[:4] == b"\x7fELF"
     assert set(built.resources) == set(kernels.parameters(kernels.source(name)))
     assert 0 < built.registers <= 255

@@ -48,16 +48,18 @@ def test_nsight_systems_is_called_where_it_can_be() -> None:
     assert done.exit_code == 1 and isinstance(done.exception, profiling.ProfilingError)
 
 
-def test_without_counters_events_time_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_counters_events_time_the_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_) -> None:
         raise profiling.NoCountersError("no right to read the GPU's counters")
 
     def by_events(target: str, way: str, size: int, entry: str | None) -> dict:
         seconds = {"median": 1e-3, "p10": 1e-3, "p90": 1e-3, "samples": 9}
-        return {"way": way, "size": size, "clock": "device", "seconds": seconds, "bytes_per_second": 1e9}
+        return {"way": way, "size": size, "clock": "device", "seconds": seconds, "bytes": 8, "bytes_per_second": 1e9}
 
     monkeypatch.setattr(profiling, "profile", refuse)
     monkeypatch.setattr(profiling, "by_events", by_events)
-    done = fourways("profile", lesson.find("1").number, "--size", "1000")
+    done = fourways("profile", lesson.find("1").number, "--size", "1000", "--json", tmp_path / "rows.json")
     assert "By events, no counters." in done.stdout and "1.00 ms" in done.stdout
     assert isinstance(done.exception, profiling.NoCountersError)
+    content = json.loads((tmp_path / "rows.json").read_text())
+    assert content["tables"]["timing"][0]["way"] == "nvrtc" and "no right" in content["failure"]

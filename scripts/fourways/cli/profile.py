@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fourways.cli.options import FigureFile, Json, Size, asked_size, console, errors, keep, one_of, writable
+from fourways.cli.options import FigureFile, Json, Size, asked_size, console, errors, keep, keeping, one_of, writable
 
 
 def profile(
@@ -58,8 +58,11 @@ def profile(
             with errors.status(f"profiling {target}, {way}"):
                 found = profiling.profile(target, way, elements, entry, clocks, full, report)
         except profiling.NoCountersError:
-            console.print(timing.table([profiling.by_events(target, way, elements, entry)], "By events, no counters."))
-            raise
+            with keeping(json_file) as kept:
+                row = profiling.by_events(target, way, elements, entry)
+                kept.append(timing.table([row], "By events, no counters."))
+                console.print(kept[0])
+                raise
     tables = [profiling.table(found.metrics), profiling.lines_table(found.lines)]
     console.print(*tables)
     keep(json_file, tables, figure, lambda: profiling.figure(found.metrics, title))

@@ -26,7 +26,7 @@ class Layout:
     """Where in the file everything stands: the launch's description, its scalars, its arrays.
 
     `spans` is the arrays' memory in the order of addresses. `memories` says for each argument in which of them it lies;
-    -1 is a scalar. `description` is the number of bytes that `launch_from` of cpp/host/process.hpp reads.
+    -1 is a scalar. `description` is the number of bytes that `launch_from` of cpp/host/process.cpp reads.
     """
 
     def __init__(self, launch: Launch):

@@ -13,7 +13,7 @@ _STACK = -2  # a fault's memory, where it is the thread's stack; -1: none that i
 
 
 class _Fault(NamedTuple):
-    """As `Fault` of cpp/host/process.hpp: the signal, the access, and where it happened."""
+    """As `Fault` of cpp/host/process.cpp: the signal, the access, and where it happened."""
 
     signal: int  # 0: none, but bytes beside an array have changed
     writes: int  # 1: writes, 0: reads, -1: the machine does not tell
