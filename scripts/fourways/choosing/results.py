@@ -68,7 +68,7 @@ def costs(*paths: Path) -> dict[str, Cost]:
 
 
 def plug_in_cost(kind: str) -> Cost:
-    """What lesson 08 recorded of a plug-in linked as `ptx` or `ltoir`: its start is the link, its launch a whole call.
+    """What lesson 08 recorded of a plug-in as `ptx` or `ltoir`: its start compiles and links it, a launch is a call.
 
     Raises ResultsError where that is not recorded.
     """
