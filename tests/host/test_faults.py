@@ -146,7 +146,7 @@ def test_a_launch_can_be_interrupted() -> None:
     threading.Timer(0.3, interrupt).start()
     with pytest.raises(KeyboardInterrupt):
         never_ends((1,), (1,), (np.full(1, 3, np.int32),))
-    assert time.perf_counter() - interrupted[0] < 10, "a launch has 60 s"
+    assert time.perf_counter() - interrupted[0] < 3, "a launch has 60 s"
     y = np.zeros(1, np.int32)
     never_ends((1,), (1,), (y,))
 

@@ -153,6 +153,7 @@ def test_ways_that_agree_need_no_experiment(a: str, b: str) -> None:
         ("nvcc -lineinfo", "nvcc -Xptxas=-O1", "without -Xptxas=-O1"),
         ("nvcc -Xptxas=-O1 -Xptxas=-v", "nvcc -Xptxas=-O3", "-Xptxas=-O1 for -Xptxas=-O3"),
         ("nvrtc -DFACTOR=3", "pycuda", "-ftz=true, -DFACTOR=3"),
+        ("nvcc", "pybind11 -DFACTOR=3", "-ftz=true, without -DFACTOR=3"),
     ],
 )
 def test_the_cause_is_the_smallest_change_that_suffices(a: str, b: str, cause: str) -> None:

@@ -81,7 +81,9 @@ def test_every_kernel_compiles_for_every_architecture_and_its_opcodes_have_kinds
     kinds = set()
     for path in (*map(kernels.path, kernels.names()), tmp_path / "more.cu"):
         built = building.build(path, "nvrtc", arch)
-        assert path.name == "more.cu" or not any(needs.spill_bytes for needs in built.resources.values()), path.name
+        if path.name != "more.cu":
+            assert set(built.resources) == set(kernels.parameters(path.read_text(encoding="utf-8"))), path.name
+            assert all(0 < needs.registers <= 255 and not needs.spill_bytes for needs in built.resources.values())
         lines = sass.parse(sass.disassemble(built.code))
         assert lines and not {line.base for line in lines} - set(NAMES), path.name
         kinds |= {line.kind for line in lines}
