@@ -1,6 +1,8 @@
 """What the tests let ranks do: importable, as fresh processes need it."""
 
 import os
+import signal
+import sys
 import time
 from typing import Any
 
@@ -25,6 +27,9 @@ def fails(rank: int, tell: Any, meeting: Any, how: str, folder: str) -> None:
         if how == "raises":
             raise ValueError("no kernel")
         if how == "dies":
+            print("first words\nlast words", file=sys.stderr, flush=True)
             os._exit(3)
+        if how == "is killed":
+            os.kill(os.getpid(), signal.SIGKILL)
         time.sleep(60)
     meeting.barrier.wait()

@@ -20,31 +20,50 @@ def test_the_size_is_the_one_asked_for() -> None:
 
 def test_the_model_holds_on_the_host_way() -> None:
     """Loosely: other tests run beside it. The lesson states the error."""
-    cost = choosing.measured_cost("01", "host")
-    assert cost.low <= cost.start <= cost.high and not {"inputs", "launches"} & cost.stages.keys()
-    many = int(2 * cost.start / cost.launch)
-    table = choosing.held_out("01", {"host": cost}, [choosing.Trial(many)])
-    (row,) = table.rows
-    assert row["model_seconds"] == pytest.approx(cost.start + many * cost.launch)
+    stages = timing.first_result(FOUND, "host", {}, launches=1000)
+    launch, start = stages["launches"] / 1000, stages["start"] + stages["import"]
+    cost = choosing.Cost("host", {"start": start}, start, start, launch)
+    many = int(2 * start / launch)
+    table = choosing.held_out("01", {"host": cost}, [choosing.Trial(many), choosing.Trial(1)], {"host": launch}, runs=1)
+    row, short = table.rows
     assert 1 / 3 < row["model_seconds"] / row["seconds"] < 3, "without the launches it would be less than a third"
-    assert row["error"] == pytest.approx(row["model_seconds"] / row["seconds"] - 1)
+    assert row["seconds"] > 1.5 * short["seconds"] and row["recorded_seconds"] == pytest.approx(start + many * launch)
     assert table.cells()[0][:3] == ["host", "16", f"{many:,}"]
-    assert table.note.endswith(f"Largest error: host {abs(row['error']):.1%}.")
 
 
-def test_a_kernel_longer_than_a_launch_is_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timing, "first_result", lambda *_, **__: {"start": 0.5, "inputs": 9.0, "launches": 1.5})
-    cost = choosing.Cost("host", {"start": 0.5}, 0.5, 0.5, launch=1e-6)
-    trials = [choosing.Trial(100_000), choosing.Trial(100_000, 1000, {"host": 1e-5})]
-    rows = choosing.held_out("01", {"host": cost}, trials).rows
-    assert [row["seconds"] for row in rows] == [2.0, 2.0], "what the inputs cost is left out"
-    assert [row["model_seconds"] for row in rows] == pytest.approx([0.6, 1.5])
-    assert [row["error"] for row in rows] == pytest.approx([-0.7, -0.25])
+def test_a_trial_is_predicted_from_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The quickest of each; a kernel longer than a launch is the bound; what the inputs cost is left out."""
+    took = {100_000: [(0.6, 1.4), (0.9, 1.6)], 50_000: [(0.5, 1.5), (0.7, 1.2)]}
+
+    def first_result(*_: object, size: int, launches: int) -> dict[str, float]:
+        assert size == (16 if launches == 100_000 else 1000)
+        start, loop = took[launches].pop(0)
+        return {"start": start - 0.1, "inputs": 9.0, "launch": 0.1, "launches": loop}
+
+    monkeypatch.setattr(timing, "first_result", first_result)
+    cost = choosing.Cost("host", {"start": 0.25}, 0.25, 0.25, launch=5e-6)
+    trials = [choosing.Trial(100_000), choosing.Trial(50_000, 1000, {"host": 2e-5})]
+    table = choosing.held_out("01", {"host": cost}, trials, {"host": 1e-5})
+    assert not any(took.values()), "two processes each"
+    assert [row["seconds"] for row in table.rows] == pytest.approx([2.0, 1.9])
+    assert [row["slowest_seconds"] for row in table.rows] == pytest.approx([2.5, 2.0])
+    assert [row["model_seconds"] for row in table.rows] == pytest.approx([0.5 + 1.0, 0.6 + 1.0])
+    assert [row["error"] for row in table.rows] == pytest.approx([-0.25, 1.6 / 1.9 - 1])
+    assert [row["recorded_seconds"] for row in table.rows] == pytest.approx([0.75, 1.25])
+    assert [row["recorded_error"] for row in table.rows] == pytest.approx([-0.625, 1.25 / 1.9 - 1])
+    assert table.note.endswith("2 fresh processes a row. Largest error today: host 25.0%. Beyond 15%: host.")
 
 
 def test_a_way_that_cannot_run_here_has_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolchain, "missing", lambda way: "no GPU")
-    assert choosing.held_out("01", choosing.costs(*choosing.recorded()), [choosing.Trial(10)]).rows == []
+    trials = [choosing.Trial(10), choosing.Trial(20)]
+    assert choosing.held_out("01", choosing.costs(*choosing.recorded()), trials, {}).rows == []
+
+
+@pytest.mark.parametrize("trials, runs", [(1, 2), (0, 2), (2, 0)])
+def test_nothing_to_predict_from(trials: int, runs: int) -> None:
+    with pytest.raises(ValueError, match="wanted two trials or more, and at least one run"):
+        choosing.held_out("01", {}, [choosing.Trial(10)] * trials, {}, runs)
 
 
 def test_bytes_of_what_is_installed() -> None:

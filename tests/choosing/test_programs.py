@@ -44,8 +44,10 @@ def test_stages_and_the_spread_of_the_total() -> None:
 def test_programs_take_turns_and_cold_ones_have_caches_of_their_own() -> None:
     says = "# import\nimport os, pathlib\nfolder = pathlib.Path(os.environ['CUPY_CACHE_DIR'])\n"
     says += "assert folder.is_dir() and not list(folder.iterdir())\n(folder / 'kernel').touch()\n"
-    table = choosing.run_programs({"a": (says, ()), "b": (says, ())}, runs=2, cold=True)
+    table = choosing.run_programs({"a": (says, ()), "b": (says, ())}, runs=2, launches=0, cold=True)
     assert [(row["program"], row["state"]) for row in table.rows] == [("a", "cold"), ("b", "cold")]
+    assert all(row["seconds"]["samples"] == 2 for row in table.rows), "the first run of each does not count"
+    assert "launch_seconds" not in table.rows[0] and table.columns[-1][0] == "p10 – p90", "no loop, no column"
 
 
 @pytest.mark.parametrize(

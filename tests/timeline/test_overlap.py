@@ -69,4 +69,20 @@ def test_the_table_says_how_near_the_bound_and_how_right() -> None:
         ["a", "10.0 ms", "9.00 ms", "90%", "right"],
         ["b", "10.0 ms", "9.00 ms", "90%", "1,234 wrong"],
     ]
-    assert (table.name, table.rows) == ("overlap", rows)
+    assert (table.name, table.rows, table.note) == ("overlap", rows, "")
+
+
+def test_the_table_says_when_all_was_queued_where_that_was_measured() -> None:
+    taken = {"seconds": {"median": 0.010}, "bound_seconds": 0.009, "wrong": 0}
+    rows = [{"what": "a"} | taken, {"what": "b", "queued_seconds": 0.002} | taken]
+    table = timeline.pipelines_table("overlap", rows)
+    assert [heading for heading, _ in table.columns][-2:] == ["queued after", "result"]
+    assert [cells[-2] for cells in table.cells()] == ["", "2.00 ms"]
+
+
+@pytest.mark.parametrize(("bound", "share", "noted"), [(0.01004, "100%", False), (0.0101, "101%", True)])
+def test_a_share_above_100_percent_comes_with_its_reason(bound: float, share: str, noted: bool) -> None:
+    row = {"what": "a", "seconds": {"median": 0.010}, "bound_seconds": bound, "wrong": 0}
+    table = timeline.pipelines_table("overlap", [row])
+    assert table.cells()[0][3] == share
+    assert ("a measurement, too" in table.note) == noted

@@ -52,6 +52,30 @@ def twice_wrong(x, y):
 ```
 
 ```{code-cell} python
+:tags: [way-loud]
+import numpy
+
+def twice_loud(x, y):
+    raise TypeError("twice(): these arguments will not do\\nInvoked with types: an array")
+```
+
+```{code-cell} python
+:tags: [way-endless]
+import time
+
+def twice_endless(x, y):
+    time.sleep(1000)
+```
+
+```{code-cell} python
+:tags: [way-killed]
+import os
+
+def twice_killed(x, y):
+    os.abort()
+```
+
+```{code-cell} python
 :tags: [way-other, needs-torch]
 import torch
 ```
@@ -84,11 +108,13 @@ def test_each_way_is_a_program(ours: Path) -> None:
     assert list(careful["mistakes"].values()) == ["TypeError", "TypeError", "right", "right"]
 
 
-def test_a_wrong_answer_is_no_first_result(ours: Path) -> None:
-    with pytest.raises(
-        timing.FirstResultError, match="twice_wrong: a fresh process failed:(.|\n)*first answer is wrong"
-    ):
-        timing.programs("01", ["wrong"], ours)
+def test_a_program_that_fails_says_why_and_spoils_no_other(ours: Path) -> None:
+    wrong, loud, killed, host = timing.programs("01", ["wrong", "loud", "killed", "host"], ours, times=1)
+    assert wrong["failed"].startswith("AssertionError: the first answer is wrong: [1.0, 2.0")
+    assert loud == {"way": "loud", "failed": "TypeError: twice(): these arguments will not do"}
+    assert killed["failed"] == "status -6"
+    assert host["seconds"]["samples"] == 1
+    assert timing.programs("01", ["endless"], ours, patience=2) == [{"way": "endless", "failed": "not done after 2 s"}]
 
 
 ROW = {
@@ -104,20 +130,22 @@ ROW = {
 
 def test_the_table(tmp_path: Path) -> None:
     (file := tmp_path / "module.so").write_bytes(bytes(1500))
-    rows = [ROW | {"way": way} for way in ("inline", "module", "elsewhere")]
+    rows: list = [{"way": "broken", "failed": "TypeError: no"}]
+    rows += [ROW | {"way": way} for way in ("inline", "module", "elsewhere")]
     table = timing.programs_table(rows, {"module": 7.0, "elsewhere": None}, {"module": file})
-    inline, module, elsewhere = (
+    broken, inline, module, elsewhere = (
         dict(zip((name for name, _ in table.columns), cells, strict=True)) for cells in table.cells()
     )
     assert (inline["when"], inline["build"], inline["ships, kB"]) == ("JIT", "30.0 ms", "")
     assert (module["when"], module["build"], module["ships, kB"]) == ("AOT", "7.00 s", "1.5")
     assert (elsewhere["when"], elsewhere["build"]) == ("AOT", "")
+    assert [value for value in broken.values() if value] == ["broken", "JIT", "failed: TypeError: no"]
     assert table.note == "Host clock; the median of 3 fresh processes each, caches filled."
     assert (inline["libraries, MB"], inline["starts"], inline["a launch"]) == ("12", "ninja, g++", "4.00 µs")
 
 
 def test_the_table_of_mistakes() -> None:
-    table = timing.mistakes_table([ROW | {"way": "one"}])
+    table = timing.mistakes_table([{"way": "broken", "failed": "TypeError: no"}, ROW | {"way": "one"}])
     assert table.cells() == [["one", "TypeError", "right"]]
     assert [name for name, _ in table.columns] == ["way", "x is float64", "x has gaps"]
 

@@ -49,12 +49,13 @@ def test_a_launch_that_fails_is_a_problem_of_its_variant() -> None:
     assert row["problem"] == "RuntimeError: " and row["seconds"] is None and row["build_seconds"] >= 0
 
 
-def test_a_compilers_words_are_cut_to_its_first_error() -> None:
+@pytest.mark.parametrize("name, said", [("k.cu", "k.cu(21)"), (f"{'8a34' * 10}.cubin.cu", "line 21")])
+def test_a_compilers_words_are_cut_to_its_first_error(name: str, said: str) -> None:
     def build() -> Callable[..., None]:
-        raise RuntimeError("\n/tmp/abc/k.cu(3): warning: unused\n/tmp/abc/k.cu(21): error: no alignment\n1 error")
+        raise RuntimeError(f"\n/tmp/abc/{name}(3): warning: unused\n/tmp/abc/{name}(21): error: no alignment\n1 error")
 
     (row,) = timing.tune(WAYS, [{}], build, size=10, way="host")
-    assert row["problem"] == "RuntimeError: k.cu(21): error: no alignment"
+    assert row["problem"] == f"RuntimeError: {said}: error: no alignment"
 
 
 def test_the_best_is_right_and_quick(rows: list[dict]) -> None:

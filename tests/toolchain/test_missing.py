@@ -55,8 +55,15 @@ def test_packages_of_some_lessons(machine: Machine, package: str) -> None:
     has_modules(machine, "another")
     said = str(toolchain.missing(package))
     assert "is not installed: " in said and ("make setup" in said or "pip install 'fourways[more]'" in said)
-    has_modules(machine, package)
+    has_modules(machine, {"nccl": "nccl/core"}.get(package, package))
     assert toolchain.missing(package) is None
+
+
+def test_nccl4py_shares_the_name_nccl(machine: Machine) -> None:
+    (machine.home / "site-packages" / "nccl" / "core").mkdir(parents=True)
+    assert toolchain.missing("nccl") is not None  # a folder of that name, no module in it
+    has_modules(machine, "nccl/core")
+    assert toolchain.missing("nccl") is None
 
 
 def test_two_gpus(machine: Machine) -> None:

@@ -1,6 +1,6 @@
 """Total time against launches: a line for each way, and where lines cross."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,15 +9,10 @@ from fourways import figures, tables
 from fourways.choosing.model import Cost, crossings, total
 
 
-def figure(
-    costs: Mapping[str, Cost],
-    kernel: float,
-    points: Mapping[str, Sequence[tuple[int, float]]] | None = None,
-    most: int = 10**7,
-) -> Any:
+def figure(costs: Mapping[str, Cost], kernel: float, most: int = 10**7) -> Any:
     """Seconds of a program against its launches, from 1 to `most`, on two logarithmic axes; crossings are ringed.
 
-    `kernel` is how many seconds the GPU works on a launch. `points` are measurements: launches and seconds by way.
+    `kernel` is how many seconds the GPU works on a launch.
     """
     import matplotlib.pyplot as plt
     from matplotlib.ticker import LogLocator, NullFormatter
@@ -32,8 +27,6 @@ def figure(
         colour = figures.COLOURS.get(name) or next(others)
         look: dict[str, Any] = {"color": colour, "linestyle": ("-", "--", "-.", ":")[number % 4], "linewidth": 1.5}
         ax.plot(launches, [total(cost, each, kernel) for each in launches], label=name, **look)
-        if measured := (points or {}).get(name):
-            ax.plot(*zip(*measured, strict=True), "o", color=colour, markersize=5)
     for where, first, _ in crossings(costs.values(), kernel):
         if where <= most:
             ax.plot(where, total(first, where, kernel), "o", color="#000000", fillstyle="none", markersize=9)

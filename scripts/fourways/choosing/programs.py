@@ -13,11 +13,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from fourways import timing, toolchain
 from fourways.choosing.model import Cost
-from fourways.tables import Row, Table, seconds, seconds_range, summary
+from fourways.tables import Column, Row, Table, seconds, seconds_range, summary
 
 STAGES = ("start", "import", "context", "build", "load", "launch", "launches", "check", "end")
 """The stages of a program, in order. `launches` is a loop that is there to be measured: no part of its total."""
@@ -36,10 +37,10 @@ def run_programs(
     """Run programs, each in as many fresh processes as `runs`: a row each, with its stages and the spread of its total.
 
     A program is its text and the words that it finds in `sys.argv[2:]`; `sys.argv[1]` is `launches`, how often its
-    stage `launches` launches. The programs take turns, after one run each that does not count. With `cold`, every run
-    has compiler caches of its own, which are empty.
+    stage `launches` launches. After one run each that does not count, all at once, the programs take turns. With
+    `cold`, every run has compiler caches of its own, which are empty.
     `seconds` is the whole process as its parent sees it, without `launches`; `stages` are those of the median run, if
-    `runs` is odd; `launch_seconds` is a round of that loop.
+    `runs` is odd; `launch_seconds` is a round of that loop, if there are any.
     Raises ProgramError where a program has no stages, or fails in one of its processes.
     """
     samples: dict[str, list[dict[str, float]]] = {name: [] for name in programs}
@@ -48,22 +49,29 @@ def run_programs(
         for number, (name, (text, _)) in enumerate(programs.items()):
             files[name] = Path(base, f"program_{number}.py")
             files[name].write_text(_with_clock(name, text), encoding="utf-8")
-        for number, name in enumerate(timing.turns(1 + runs, list(programs))):
+
+        def run(turn: tuple[int, str]) -> dict[str, float]:
+            number, name = turn
+            text, arguments = programs[name]
             caches = toolchain.cold_caches(Path(base, f"caches_{number}")) if cold else {}
-            words = [str(launches), *map(str, programs[name][1])]
-            samples[name].append(_run(name, files[name], words, _stages(programs[name][0]), caches))
+            return _run(name, files[name], [str(launches), *map(str, arguments)], _stages(text), caches)
+
+        with ThreadPoolExecutor() as pool:  # nothing is timed here
+            list(pool.map(run, enumerate(programs)))
+        for turn in enumerate(timing.turns(runs, list(programs)), len(programs)):
+            samples[turn[1]].append(run(turn))
     rows: list[Row] = []
-    for name, (_, *measured) in samples.items():  # the first of each was the warm-up
+    for name, measured in samples.items():
         loops = [stages.pop("launches", 0.0) / max(1, launches) for stages in measured]
         measured.sort(key=lambda stages: sum(stages.values()))
         row = {"program": name, "state": "cold" if cold else "warm", "clock": "host", "stages": measured[runs // 2]}
         row |= {"seconds": summary([sum(stages.values()) for stages in measured])}
-        rows.append(row | {"launch_seconds": summary(loops)})
+        rows.append(row | ({"launch_seconds": summary(loops)} if launches else {}))
     return _table(rows)
 
 
 def program_costs(rows: Sequence[Row], origin: str = "this machine") -> dict[str, Cost]:
-    """The rows of `run_programs` as costs for the model, by program; `check` and `end` are part of their start."""
+    """The rows of `run_programs`, with launches, as costs for the model; `check` and `end` are part of their start."""
     return {
         row["program"]: Cost(
             name=row["program"],
@@ -109,13 +117,14 @@ def _run(
 
 def _table(rows: Sequence[Row]) -> Table:
     names = [name for name in STAGES if any(name in row["stages"] for row in rows)]
-    columns = [
+    columns: list[Column] = [
         ("program", lambda row: row["program"]),
         ("caches", lambda row: row["state"]),
         *((name, lambda row, name=name: seconds(row["stages"].get(name))) for name in names),
         ("total", lambda row: seconds(row["seconds"]["median"])),
         ("p10 – p90", lambda row: seconds_range(row["seconds"]["p10"], row["seconds"]["p90"])),
-        ("a launch", lambda row: seconds_range(row["launch_seconds"]["p10"], row["launch_seconds"]["p90"])),
     ]
+    if all("launch_seconds" in row for row in rows):
+        columns.append(("a launch", lambda row: seconds_range(*(row["launch_seconds"][end] for end in ("p10", "p90")))))
     count = rows[0]["seconds"]["samples"] if rows else 0
     return Table("programs", rows, columns, f"Host clock; {count} fresh processes each, from start to end.")

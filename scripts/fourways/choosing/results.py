@@ -36,8 +36,9 @@ def costs(*paths: Path) -> dict[str, Cost]:
     """The costs of all ways that these files tell of, by way; a later file replaces what an earlier one says.
 
     Needed is a table `first_result`, cold and warm, with `launch_seconds`; where an older one has none, a `timing` of
-    the same machine serves. A table `edit_loop` (lesson 00's) makes `edit` exact; without it, it is what a
-    whole build takes. The host way is left out: its calls last as long as its kernels.
+    the same machine serves. A table `edit_loop` (lesson 00's) makes `edit` exact: it is what the loop takes in a
+    running process, or else what a fresh one takes longer than a warm start; without that table, it is what a whole
+    build takes. The host way is left out: its calls last as long as its kernels.
     Raises ResultsError for a file that is no file of results, and for what is missing in all of them.
     """
     found: dict[str, dict[Any, Row]] = {"first_result": {}, "timing": {}, "edit_loop": {}}
@@ -59,9 +60,15 @@ def costs(*paths: Path) -> dict[str, Cost]:
     told = {}
     for way, _ in starts:
         cold, warm = starts.get((way, "cold")), starts.get((way, "warm"))
-        launch = (warm or {}).get("launch_seconds") or launches.get((way, way), {}).get("launch_seconds")
-        if cold and warm and launch:
-            told[way] = _cost(way, cold, warm, launch, edits.get((way, "fresh process")), origin)
+        if not (cold and warm):
+            continue
+        if measured := [row["launch_seconds"] for row in (cold, warm) if "launch_seconds" in row]:
+            launch = min(each["median"] for each in measured)  # the same launch: what disturbs a process only adds
+        elif timed := launches.get((way, way)):
+            launch = timed["launch_seconds"]["median"]
+        else:
+            continue
+        told[way] = _cost(way, cold, warm, launch, edits, origin)
     if not told:
         raise ResultsError(f"no way on a GPU has a cold and a warm first result and its launches in {where}: {_FIRST}")
     return told
@@ -82,11 +89,13 @@ def plug_in_cost(kind: str) -> Cost:
     return Cost(kind, {"link": link["median"]}, link["p10"], link["p90"], calls[kind]["seconds"]["median"])
 
 
-def _cost(way: str, cold: Row, warm: Row, launch: dict[str, float], edit: Row | None, origin: str) -> Cost:
+def _cost(way: str, cold: Row, warm: Row, launch: float, edits: Mapping[Any, Row], origin: str) -> Cost:
     stages = {name: seconds for name, seconds in warm["stages"].items() if name != "inputs"}
     inputs = warm["stages"].get("inputs", 0.0)
-    if edit:
-        edited = edit["seconds"]["median"] - warm["seconds"]["median"]
+    if running := edits.get((way, "running process")):
+        edited = running["seconds"]["median"]
+    elif fresh := edits.get((way, "fresh process")):
+        edited = fresh["seconds"]["median"] - warm["seconds"]["median"]
     else:
         edited = cold["stages"].get("build", 0.0) - warm["stages"].get("build", 0.0)
     more = 0.0 if way in SHIPPED else cold["seconds"]["median"] - warm["seconds"]["median"]
@@ -95,7 +104,7 @@ def _cost(way: str, cold: Row, warm: Row, launch: dict[str, float], edit: Row | 
         stages=stages,
         low=warm["seconds"]["p10"] - inputs,
         high=warm["seconds"]["p90"] - inputs,
-        launch=launch["median"],
+        launch=launch,
         cold=max(0.0, more),
         edit=max(0.0, edited),
         origin=origin,

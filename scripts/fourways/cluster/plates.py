@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fourways import building, figures, kernels, tables, toolchain
-from fourways.cluster.ranks import run_ranks
+from fourways.cluster.ranks import RanksError, run_ranks
 from fourways.cluster.strips_process import HOW, Work, first_plate, join_or_stay_away, peer_work, rank_work
 
 CHECK = (97, 1030, 7)
@@ -15,16 +15,17 @@ CHECK = (97, 1030, 7)
 PEERS = "peer copies, one process"
 
 
-def scale_plates(steps: dict[int, int], counts: list[int] | None = None, limit: float = 150) -> dict[str, tables.Table]:
+def scale_plates(steps: dict[int, int], counts: list[int] | None = None, limit: float = 90) -> dict[str, tables.Table]:
     """Steps of the stencil on 1, 2 and 4 GPUs, as far as there are so many: tables `scaling` and `rank_builds`.
 
     `steps` says by the side of a square plate how many steps are timed together; `counts` are the numbers of GPUs.
     A row of `scaling` has `gpus`, `side`, `how`, `seconds` a step of the slowest rank (host clock), and `speedup` over
     one GPU's `both at once`. A row of `rank_builds` says by way what the slowest of the ranks waited for the kernel,
     with caches that were empty, and the CPU seconds of all.
+    No time counts unless the strips of a smaller plate were right, bit by bit, against NumPy. Where they are not, a
+    rank fails or not all are done after `limit` seconds, there is no row: the note of `scaling` says why.
     Raises RuntimeError, with the remedy, where there is no GPU, or no nccl4py for more than one; ValueError where there
-    are fewer GPUs than asked for, or an answer is wrong, which is checked bit by bit against NumPy before it counts;
-    `RanksError` where a rank fails or not all are done after `limit` seconds.
+    are fewer GPUs than asked for.
     """
     gpus = toolchain.gpus()
     counts = counts or [count for count in (1, 2, 4) if count <= max(1, len(gpus))]
@@ -34,25 +35,39 @@ def scale_plates(steps: dict[int, int], counts: list[int] | None = None, limit: 
         raise ValueError(f"wanted numbers of GPUs from 1 to {len(gpus)}, 1 first; got {counts}")
     rows: list[tables.Row] = []
     builds: list[tables.Row] = []
-    with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
+    problems: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="fourways-", ignore_cleanup_errors=True) as folder:
         cubin = Path(folder, "stencil.cubin")
         cubin.write_bytes(building.build(kernels.path("stencil"), "nvrtc", gpus[0].arch).code)
         for count in counts:
-            many = count > 1
-            work = Work(str(cubin), kernels.source("stencil"), folder, CHECK, steps, builds=many)
-            ranks = run_ranks(rank_work, count, (count, work), limit)
-            for how in HOW:
-                check_strips([rank["rows"][how] for rank in ranks], f"{how}, {count} GPUs")
-            seconds = {how: {side: max(r["seconds"][side][how] for r in ranks) for side in steps} for how in HOW}
-            if many:
-                (peers,) = run_ranks(peer_work, 1, (count, work), limit)
-                check_strips(peers["rows"], f"{PEERS}, {count} GPUs")
-                seconds[PEERS] = peers["seconds"]
-                builds += build_rows([rank["builds"] for rank in ranks])
-            for how, by_side in seconds.items():
-                for side, value in by_side.items():
-                    rows.append({"gpus": count, "side": side, "how": how, "clock": "host", "seconds": value})
-    return {"scaling": scaling_table(rows), "rank_builds": builds_table(builds)}
+            work = Work(str(cubin), kernels.source("stencil"), folder, CHECK, steps, builds=count > 1)
+            parts = {"ranks": _by_ranks} | ({"peer copies": _by_one_process} if count > 1 else {})
+            for what, measure in parts.items():
+                try:
+                    measure(count, work, limit, rows, builds)
+                except (RanksError, ValueError) as problem:
+                    problems.append(f" No times by {what}, GPUs: {count}: {problem}.")
+    return {"scaling": scaling_table(rows, "".join(problems)), "rank_builds": builds_table(builds)}
+
+
+def _by_ranks(count: int, work: Work, limit: float, rows: list[tables.Row], builds: list[tables.Row]) -> None:
+    ranks = run_ranks(rank_work, count, (count, work), limit)
+    builds += build_rows([rank["builds"] for rank in ranks])
+    for how in HOW:
+        check_strips([rank["rows"][how] for rank in ranks], how)
+        rows += _rows(count, how, {side: max(rank["seconds"][side][how] for rank in ranks) for side in work.measure})
+
+
+def _by_one_process(count: int, work: Work, limit: float, rows: list[tables.Row], _builds: list[tables.Row]) -> None:
+    (peers,) = run_ranks(peer_work, 1, (count, work), limit)
+    check_strips(peers["rows"], PEERS)
+    rows += _rows(count, PEERS, peers["seconds"])
+
+
+def _rows(count: int, how: str, seconds: dict[int, float]) -> list[tables.Row]:
+    return [
+        {"gpus": count, "side": side, "how": how, "clock": "host", "seconds": value} for side, value in seconds.items()
+    ]
 
 
 def check_strips(parts: list[np.ndarray], what: str) -> None:
@@ -68,11 +83,11 @@ def check_strips(parts: list[np.ndarray], what: str) -> None:
         raise ValueError(f"{what}: row {wrong[0]} of {height} is wrong after {steps} steps, {wrong.size} rows in all")
 
 
-def scaling_table(rows: list[tables.Row]) -> tables.Table:
-    """Rows of `scale_plates`, each with its speed-up over one GPU on the same plate."""
+def scaling_table(rows: list[tables.Row], problems: str = "") -> tables.Table:
+    """Rows of `scale_plates`, each with its speed-up over one GPU on the same plate; without one, none."""
     how = list(HOW)[-1]
     alone = {row["side"]: row["seconds"] for row in rows if row["gpus"] == 1 and row["how"] == how}
-    rows = [row | {"speedup": alone[row["side"]] / row["seconds"]} for row in rows]
+    rows = [row | {"speedup": alone[row["side"]] / row["seconds"]} for row in rows] if alone else []
     rows.sort(key=lambda row: (row["side"], row["gpus"]))
     columns = [
         ("plate", lambda row: f"{row['side']}²"),
@@ -81,7 +96,7 @@ def scaling_table(rows: list[tables.Row]) -> tables.Table:
         ("a step", lambda row: tables.seconds(row["seconds"])),
         ("times one GPU", lambda row: f"{row['speedup']:.2f}"),
     ]
-    return tables.Table("scaling", rows, columns, "Host clock, the slowest rank; the median of five runs.")
+    return tables.Table("scaling", rows, columns, f"Host clock, the slowest rank; the median of five runs.{problems}")
 
 
 def build_rows(ranks: list[dict[str, dict[str, float]]]) -> list[tables.Row]:
@@ -106,13 +121,18 @@ def builds_table(rows: list[tables.Row]) -> tables.Table:
 
 
 def scaling_figure(table: tables.Table) -> Any:
-    """The speed-up on the largest plate as bars, for each number of GPUs beside what would be ideal."""
-    side = max(row["side"] for row in table.rows)
+    """The speed-up on the largest plate as bars, for each number of GPUs beside what would be ideal.
+
+    None where the table has no more than one GPU.
+    """
+    side = max((row["side"] for row in table.rows), default=0)
     panels: dict[str, dict[str, float]] = {}
     for row in table.rows:
         if row["side"] == side and row["gpus"] > 1:
             ideal = {"ideal": float(row["gpus"])}
             panels.setdefault(f"{row['gpus']} GPUs", ideal)[row["how"]] = row["speedup"]
+    if not panels:
+        return None
     title = f"A plate of {side}²: times as fast as one GPU"
     return figures.bars(panels, lambda times: f"{times:.2f}", {"ideal": "#CCCCCC"}, title)
 

@@ -7,7 +7,8 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -44,6 +45,20 @@ class Work(NamedTuple):
     """Whether to build the kernel by each way before the first exchange."""
 
 
+@contextmanager
+def nccl_in_full() -> Iterator[None]:
+    """NCCL's error says only of what kind it is; what went wrong is its log's last line, which is added here."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__name__ != "NCCLError":
+            raise
+        from nccl.bindings import nccl as bindings
+
+        raise RuntimeError(f"NCCL: {error}: {bindings.get_last_error(bindings.Comm(0))}") from error
+
+
+@nccl_in_full()
 def rank_work(rank: int, tell: Tell, meeting: Meeting, count: int, work: Work) -> dict[str, Any]:
     """All of it on GPU number `rank`. Returns `builds`, `seconds` by side and by HOW, and `rows` by HOW."""
     for variable in ("CUPY_CACHE_DIR", "CUDA_CACHE_PATH"):
@@ -58,16 +73,16 @@ def rank_work(rank: int, tell: Tell, meeting: Meeting, count: int, work: Work) -
     launch = launcher(work.cubin)
     communicator = join(rank, tell, meeting, count)
     found: dict[str, Any] = {"builds": builds, "rows": {}, "seconds": {}}
-    tell("checking")
     height, width, steps = work.check
     whole = first_plate(height, width)
     held, own = with_halos(rank, count, height), own_rows(rank, count, height)
     for name, step in HOW.items():
+        tell(f"checking: {name}")
         u = cp.asarray(whole[held.start : held.stop])
         last = run(make_strip(rank, count, launch, communicator, u), step, u, u.copy(), steps)
         found["rows"][name] = last[own.start - held.start :][: len(own)].get()
-    tell("measuring")
     for side, steps in work.measure.items():
+        tell(f"measuring a plate of {side}²")
         u = cp.random.default_rng(rank).random((len(with_halos(rank, count, side)), side), dtype=cp.float32)
         strip, v = make_strip(rank, count, launch, communicator, u), u.copy()
         found["seconds"][side] = {
@@ -88,6 +103,8 @@ def join(rank: int, tell: Tell, meeting: Meeting, count: int) -> Any:
     tell("importing nccl4py")
     # nccl4py imports PyTorch where there is one, to take its tensors: seconds, for arrays that we do not have
     sys.modules.setdefault("torch", None)  # type: ignore[arg-type]
+    # NVLink's multicast serves what all GPUs do together, such as sums; rows for one neighbour have no use for it
+    os.environ.setdefault("NCCL_NVLS_ENABLE", "0")
     import nccl.core as nccl
 
     identity = meeting.share(rank, lambda: bytes(nccl.get_unique_id()))
@@ -95,8 +112,10 @@ def join(rank: int, tell: Tell, meeting: Meeting, count: int) -> Any:
     return nccl.Communicator.init(count, rank, nccl.UniqueId.from_bytes(identity))
 
 
+@nccl_in_full()
 def join_or_stay_away(rank: int, tell: Tell, meeting: Meeting, count: int, absent: int) -> str:
     """`join`, on GPU 0 for every rank; rank `absent` never does."""
+    tell("importing CuPy")
     import cupy as cp
 
     cp.cuda.Device(0).use()
@@ -225,10 +244,11 @@ def peer_work(rank: int, tell: Tell, meeting: Meeting, count: int, work: Work) -
     rows = []
     for number, part in enumerate(parts):
         own, held = own_rows(number, count, height), with_halos(number, count, height)
-        rows.append(part.u[own.start - held.start :][: len(own)].get())
-    tell("measuring")
+        with part.device:
+            rows.append(part.u[own.start - held.start :][: len(own)].get())
     seconds = {}
     for side, steps in work.measure.items():
+        tell(f"measuring a plate of {side}²")
         parts = make_parts([(len(with_halos(r, count, side)), side) for r in range(count)])
         seconds[side] = timed(partial(run_parts, parts, launch, steps), steps, meeting)
     return {"rows": rows, "seconds": seconds}

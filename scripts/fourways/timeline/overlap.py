@@ -15,6 +15,7 @@ _RECORDED_AS = {
 STAGES = tuple(_RECORDED_AS)
 """The stages of a pipeline, in order; a GPU can work on all three at once."""
 
+_ABOVE = "Above 100 %: the bound is a measurement, too, made at another moment."
 _HAIRLINE = 0.3  # points: a kernel that is too short for its panel can still be seen
 
 
@@ -53,16 +54,26 @@ def overlap(rows: Sequence[Row]) -> Row:
 def pipelines_table(name: str, rows: Sequence[Row]) -> Table:
     """Pipelines and their bound, side by side: rows with `what`, `seconds` (summed up), `bound_seconds`, `wrong`.
 
-    `wrong` counts the elements that are not as they should be. The table adds the bound's share of the median.
+    `wrong` counts the elements that are not as they should be. The table adds the bound's share of the median, and
+    where rows have `queued_seconds`, after which the host had queued all work, a column of it.
+    The bound must be that of the same chunks: larger copies are fewer, and have a smaller one. It is measured as well,
+    so the share of a pipeline that reaches it may exceed 100 %; a note below the table says so.
     """
     columns = [
         ("pipeline", lambda row: row["what"]),
         ("median", lambda row: seconds(row["seconds"]["median"])),
         ("bound", lambda row: seconds(row["bound_seconds"])),
-        ("share", lambda row: f"{row['bound_seconds'] / row['seconds']['median']:.0%}"),
+        ("share", lambda row: f"{_share(row):.0%}"),
         ("result", lambda row: f"{row['wrong']:,} wrong" if row["wrong"] else "right"),
     ]
-    return Table(name, rows, columns)
+    if any("queued_seconds" in row for row in rows):
+        columns.insert(-1, ("queued after", lambda row: seconds(row.get("queued_seconds"))))
+    above = any(round(_share(row), 2) > 1 for row in rows)
+    return Table(name, rows, columns, _ABOVE if above else "")
+
+
+def _share(row: Row) -> float:
+    return float(row["bound_seconds"] / row["seconds"]["median"])
 
 
 def overlap_figure(panels: Mapping[str, Sequence[Row]], title: str = "") -> Any:

@@ -2,10 +2,11 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from fourways.tables import Row, Table, seconds, summary
 from fourways.timing.first_result import SAMPLES, FirstResultError
 
 
-def programs(name: str, ways: Sequence[str], folder: Path, times: int = SAMPLES) -> list[Row]:
+def programs(name: str, ways: Sequence[str], folder: Path, times: int = SAMPLES, patience: float = 300) -> list[Row]:
     """Run each of `ways` of lesson `name` that can run here as a program of its own, `times` times, in turns.
 
     The program is the cell tagged `way-…`, which brings its own imports; for one of `lesson.WAYS`, the lesson's first
@@ -26,7 +27,8 @@ def programs(name: str, ways: Sequence[str], folder: Path, times: int = SAMPLES)
     those of the median run: start, import, build, launch; `launch_seconds`, a call that nobody waits for;
     `libraries`, the bytes of all shared libraries in the process; `started`, the names of the programs it started;
     `mistakes`, by name what became of a call with a wrong array: an exception's name, "right" or "wrong numbers".
-    Raises FirstResultError where a program fails or its first answer is wrong.
+    Where a program fails, gives a wrong first answer, or is not done after `patience` seconds, its way's row holds
+    only `failed`: why, in one line.
     """
     found = lesson.find(name)
     cells = [cell for cell in found.notebook.cells if cell.cell_type == "code"]
@@ -37,26 +39,35 @@ def programs(name: str, ways: Sequence[str], folder: Path, times: int = SAMPLES)
             before = found.cells("setup")[:1] if way in lesson.WAYS else []
             sources[way] = "\n".join([*before, cell.source])
     runs: dict[str, list[dict[str, Any]]] = {way: [] for way in sources}
+    failed: dict[str, str] = {}
     for _ in range(times):
         for way, source in sources.items():
-            runs[way].append(_program(source, f"{found.meta['kernel']}_{way}", folder))
-    return [_row(way, samples) for way, samples in runs.items()]
+            if way not in failed:
+                try:
+                    runs[way].append(_program(source, f"{found.meta['kernel']}_{way}", folder, patience))
+                except FirstResultError as error:
+                    failed[way] = str(error)
+    return [{"way": way, "failed": failed[way]} if way in failed else _row(way, runs[way]) for way in runs]
 
 
-def _program(source: str, function: str, folder: Path) -> dict[str, Any]:
-    """One fresh process."""
+def _program(source: str, function: str, folder: Path, patience: float) -> dict[str, Any]:
+    """One fresh process. Raises FirstResultError, with one line of what it said, where it fails."""
     variables = toolchain.child_environment()
     variables["PYTHONPATH"] = f"{folder}{os.pathsep}{variables['PYTHONPATH']}"
-    done = subprocess.run(
-        [sys.executable, "-P", str(Path(__file__).with_name("programs_process.py"))],
-        input=json.dumps({"source": source, "function": function, "spawned": time.time()}),
-        capture_output=True,
-        text=True,
-        timeout=600,
-        env=variables,
-    )
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", str(Path(__file__).with_name("programs_process.py"))],
+            input=json.dumps({"source": source, "function": function, "spawned": time.time()}),
+            capture_output=True,
+            text=True,
+            timeout=patience,
+            env=variables,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise FirstResultError(f"not done after {patience} s") from error
     if done.returncode:
-        raise FirstResultError(f"{function}: a fresh process failed:\n{done.stderr.strip()}")
+        exceptions = re.findall(r"^[\w.]+: .+", done.stderr, re.MULTILINE)  # a traceback's last line, a message's first
+        raise FirstResultError((exceptions or done.stderr.splitlines() or [f"status {done.returncode}"])[-1])
     return json.loads(done.stdout.splitlines()[-1])
 
 
@@ -68,7 +79,7 @@ def _row(way: str, samples: list[dict[str, Any]]) -> Row:
 
 
 def programs_table(rows: Sequence[Row], built: Mapping[str, float | None], ships: Mapping[str, Path]) -> Table:
-    """The rows of `programs` as a table, beside what only the lesson knows, by way.
+    """The rows of `programs` as a table, beside what only the lesson knows, by way; of a failed one, why it failed.
 
     `built` holds the seconds of builds ahead of time, None where nobody measured, and makes a way's row say AOT;
     `ships` the file that goes to a user.
@@ -76,28 +87,33 @@ def programs_table(rows: Sequence[Row], built: Mapping[str, float | None], ships
     rows = [
         row
         | {"when": "AOT" if row["way"] in built else "JIT"}
-        | {"build_seconds": built.get(row["way"], row["stages"]["build"])}
+        | {"build_seconds": built.get(row["way"], row.get("stages", {}).get("build"))}
         | {"ships": ships[row["way"]].stat().st_size if row["way"] in ships else None}
         for row in rows
     ]
+
+    def measured(show: Callable[[Row], str]) -> Callable[[Row], str]:
+        return lambda row: "" if "failed" in row else show(row)
+
     columns = [
         ("way", lambda row: row["way"]),
         ("when", lambda row: row["when"]),
         ("build", lambda row: seconds(row["build_seconds"])),
-        ("import", lambda row: seconds(row["stages"]["import"])),
-        ("first result", lambda row: seconds(row["seconds"]["median"])),
-        ("a launch", lambda row: seconds(row["launch_seconds"]["median"])),
+        ("import", measured(lambda row: seconds(row["stages"]["import"]))),
+        ("first result", measured(lambda row: seconds(row["seconds"]["median"]))),
+        ("a launch", measured(lambda row: seconds(row["launch_seconds"]["median"]))),
         ("ships, kB", lambda row: "" if row["ships"] is None else f"{row['ships'] / 1e3:,.1f}"),
-        ("libraries, MB", lambda row: f"{row['libraries'] / 1e6:,.0f}"),
-        ("starts", lambda row: ", ".join(row["started"])),
+        ("libraries, MB", measured(lambda row: f"{row['libraries'] / 1e6:,.0f}")),
+        ("starts", lambda row: f"failed: {row['failed']}" if "failed" in row else ", ".join(row["started"])),
     ]
-    count = rows[0]["seconds"]["samples"] if rows else 0
+    count = max((row["seconds"]["samples"] for row in rows if "failed" not in row), default=1)
     many = "one fresh process each" if count == 1 else f"the median of {count} fresh processes each"
     return Table("programs", rows, columns, f"Host clock; {many}, caches filled.")
 
 
 def mistakes_table(rows: Sequence[Row]) -> Table:
-    """What became of wrong arrays, a column for each mistake."""
+    """What became of wrong arrays, a column for each mistake; a way whose program failed is left out."""
+    rows = [row for row in rows if "failed" not in row]
     names = list(rows[0]["mistakes"]) if rows else []
     columns = [
         ("way", lambda row: row["way"]),

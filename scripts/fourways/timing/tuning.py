@@ -65,10 +65,11 @@ def _problem(
 
 
 def _first_error(words: str) -> str:
-    """The first line of a compiler's words that says error, without folders; else the first line."""
+    """The first line of a compiler's words that says error, without folders and hashes; else the first line."""
     lines = words.strip().splitlines() or [""]
     line = next((line.strip() for line in lines if "error" in line.lower()), lines[0])
-    return re.sub(r"\S*/(?=[^/\s]+[:(]\d)", "", line)
+    line = re.sub(r"\S*/(?=[^/\s]+[:(]\d)", "", line)
+    return re.sub(r"\b[0-9a-f]{32,}[.\w]*\((\d+)\)", r"line \1", line)  # CuPy names a file by the hash of its text
 
 
 def best(rows: Sequence[Row]) -> Row:

@@ -60,12 +60,13 @@ def _complaint(need: str) -> str | None:
         return None if gpus() else f"the NVIDIA driver shows no GPU ({reason}): `nvidia-smi` tells more"
     if need == "two GPUs":
         return None if len(gpus()) > 1 else _ABSENT[need]
-    there = nvcc() if need == "nvcc" else host_compiler() if need == "host compiler" else installed(need)
+    module = "nccl.core" if need == "nccl" else need  # `nccl` itself is a namespace: several packages share it
+    there = nvcc() if need == "nvcc" else host_compiler() if need == "host compiler" else installed(module)
     return None if there else _ABSENT[need]
 
 
 def installed(module: str) -> Path | None:
-    """The file of a top-level module that could be imported, or None. Imports nothing."""
+    """The file of a module that could be imported, or None. Imports nothing but a submodule's package."""
     try:
         spec = importlib.util.find_spec(module)
     except (ImportError, ValueError):
