@@ -150,7 +150,7 @@ def lines(
 ) -> Any:
     """Lines on two logarithmic axes: `series[name]` is pairs of x and y; `show(value)` is the text of a y tick.
 
-    The series called `roof` is drawn dashed, as the limit that the others cannot pass.
+    The series called `roof` is drawn dashed: what the others are held against.
     """
     from matplotlib.ticker import LogLocator, NullFormatter
 

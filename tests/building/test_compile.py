@@ -168,6 +168,7 @@ def test_a_fatbin_holds_machine_code_for_each_architecture_and_ptx_of_the_last(t
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
+        ({"path": 'extern "C" __global__ void f() {}'}, "path of a file is wanted, and the text of a kernel came"),
         ({"compiler": "gcc"}, "no compiler 'gcc'; there are: nvrtc, nvcc"),
         ({"output": "exe"}, "no output 'exe'; there are: cubin, ptx, ltoir, fatbin"),
         ({"output": "fatbin"}, "NVRTC makes no fatbin; nvcc does"),
@@ -176,7 +177,7 @@ def test_a_fatbin_holds_machine_code_for_each_architecture_and_ptx_of_the_last(t
 )
 def test_what_cannot_be_asked_for(asked: dict, words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        building.build(DOUBLIFY, **asked)
+        building.build(**{"path": DOUBLIFY} | asked)
 
 
 def test_missing_compilers_come_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -98,8 +98,11 @@ def build(
     `compiler` is one of COMPILERS, `output` one of OUTPUTS, `arch` as "sm_90" or "90"; `options` go to the compiler as
     they are ("-DFACTOR=3", "-use_fast_math", "-lineinfo"). The time NVRTC's library takes to load is not counted.
     A fatbin, which NVRTC does not make, holds machine code for `arch`, which may be a list, and PTX of the last.
-    Raises ValueError for another compiler or output, BuildError for whatever the compiler refuses.
+    Raises ValueError for another compiler or output, or for a text in the place of its file's path, BuildError for
+    whatever the compiler refuses.
     """
+    if "\n" in str(path) or "__global__" in str(path):
+        raise ValueError("the path of a file is wanted, and the text of a kernel came: write it to a file first")
     if compiler not in COMPILERS:
         raise ValueError(f"no compiler {compiler!r}; there are: {', '.join(COMPILERS)}")
     if output not in OUTPUTS:

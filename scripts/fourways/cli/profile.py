@@ -15,7 +15,7 @@ def profile(
     size: Size = "2^26",
     entry: Annotated[str | None, typer.Option(help="The kernel of a file; or one of several that a way calls.")] = None,
     clocks: Annotated[str, typer.Option(help="`base`: hold the GPU's base clock. `none`: leave it.")] = "base",
-    full: Annotated[bool, typer.Option("--full", help="Collect all that Nsight Compute can: slower.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Collect Nsight Compute's full set: slower.")] = False,
     report: Annotated[
         Path | None, typer.Option(help="Keep the report here (.ncu-rep), for Nsight Compute.", callback=writable)
     ] = None,

@@ -23,8 +23,9 @@ SIGNATURE = "(const float* x, float* y, long long n)"
 COMPILED = (".ptx", ".cubin", ".ltoir", ".fatbin", ".o", ".a")
 """The endings of the files that a linker takes as they are."""
 
-# the compiler's own function: `$__internal_0_$__cuda_sm20_rcp_...` in a kernel, `__cuda_sm20_rcp_...` beside it
-_HELPER = re.compile(r"(^|\$)__(internal|cuda)_")
+# calls of no function of the user's: of the compiler's own, `$__internal_0_$__cuda_sm20_rcp_...` in a kernel and
+# `__cuda_sm20_rcp_...` beside it; and of a label, `.L_x_64`, which is how a loop begins anew for sm_80 to sm_89
+_COMPILERS_OWN = re.compile(r"(^|\$)__(internal|cuda)_|^\.L_")
 
 # what a linker says, and what to do; for all else `building` has advice
 _ADVICE = (
@@ -123,8 +124,8 @@ def look_inside(cubin: bytes, entry: str) -> dict[str, Any]:
         found = ", ".join(kernels) or "none"
         raise LinkingError(f"no kernel {entry!r} in the program; there are: {found}", advice=advice)
     lines = [line for line in sass.parse(sass.disassemble(cubin)) if line.entry == entry and line.base == "CALL"]
-    calls = sum(not _HELPER.search(line.target) for line in lines)
-    others = sorted(name for name in resources if name != entry and not _HELPER.search(name))
+    calls = sum(not _COMPILERS_OWN.search(line.target) for line in lines)
+    others = sorted(name for name in resources if name != entry and not _COMPILERS_OWN.search(name))
     return {"registers": resources[entry].registers, "calls": calls, "inlined": calls == 0, "functions": others}
 
 

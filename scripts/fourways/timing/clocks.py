@@ -2,7 +2,7 @@
 
 *device*: two CUDA events on the GPU around one call. They lengthen every kernel by nearly the same; `event_overhead`
 measures by how much on a small one, and every time by the device clock is without it. On an H200 what is left differs
-from CUPTI's times by 0.1 or 0.2 µs for short kernels, for long ones by less than one percent; lesson 06 measures it.
+from CUPTI's times by about 0.1 µs for short kernels, for long ones by less than one percent; lesson 06 measures it.
 *host*: `time.perf_counter` around the Python call.
 """
 
@@ -69,7 +69,7 @@ def host_seconds(call: Call) -> list[float]:
 
 
 def device_seconds(call: Call, cold: bool = False) -> list[float]:
-    """Seconds of single calls on the GPU (device clock), after warm-up. For `cold`, and the clock's, see `measure`."""
+    """Seconds of single calls on the GPU (device clock), after warm-up. `cold` is as for `measure`."""
     return measure([call], cold)[0].seconds
 
 

@@ -119,7 +119,7 @@ def _can_be_captured(call: Callable[[], Any], output: Any, expected: np.ndarray,
 
 
 def copy_row(size_bytes: int, size: int | None = None) -> Row:
-    """The device-to-device copy that moves `size_bytes` (read and written together): the roof for such kernels."""
+    """The device-to-device copy that moves `size_bytes` (read and written together): the yardstick for such kernels."""
     import cupy
 
     source = cupy.zeros(max(1, size_bytes // 2), np.uint8)
@@ -211,7 +211,7 @@ def warnings(rows: Sequence[Row]) -> list[str]:
     found = []
     for way in dict.fromkeys(row["way"] for row in rows):
         mine = [row for row in rows if row["way"] == way]
-        # below half a microsecond the steps of the clock itself show
+        # the samples of short kernels spread by a few steps of the clock
         wide = [row for row in mine if _spread(row) > 1.1 and row["seconds"]["p90"] - row["seconds"]["p10"] > 0.5e-6]
         if wide:
             worst = max(wide, key=_spread)
@@ -233,7 +233,7 @@ def _spread(row: Row) -> float:
 
 
 def figure(rows: Sequence[Row], kernel: str) -> Any:
-    """Bytes per second against size, a line for each way, and the device-to-device copy as the roof above them.
+    """Bytes per second against size, a line for each way, and the device-to-device copy, dashed, as the yardstick.
 
     Where each way was timed at one size, bars.
     """
