@@ -76,6 +76,19 @@ def twice_killed(x, y):
 ```
 
 ```{code-cell} python
+:tags: [way-fragile]
+import os
+import signal
+import numpy
+
+def twice_fragile(x, y):
+    print("no part of the answer")
+    if y.dtype == "float64":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    y[...] = 2 * x
+```
+
+```{code-cell} python
 :tags: [way-other, needs-torch]
 import torch
 ```
@@ -112,9 +125,20 @@ def test_a_program_that_fails_says_why_and_spoils_no_other(ours: Path) -> None:
     wrong, loud, killed, host = timing.programs("01", ["wrong", "loud", "killed", "host"], ours, times=1)
     assert wrong["failed"].startswith("AssertionError: the first answer is wrong: [1.0, 2.0")
     assert loud == {"way": "loud", "failed": "TypeError: twice(): these arguments will not do"}
-    assert killed["failed"] == "status -6"
+    assert killed["failed"] == "SIGABRT"
     assert host["seconds"]["samples"] == 1
     assert timing.programs("01", ["endless"], ours, patience=2) == [{"way": "endless", "failed": "not done after 2 s"}]
+
+
+def test_a_crash_over_a_wrong_array_costs_that_cell_alone(ours: Path) -> None:
+    (fragile,) = timing.programs("01", ["fragile"], ours, times=2)
+    assert fragile["seconds"]["samples"] == 2 and fragile["launch_seconds"]["samples"] == 10
+    assert fragile["mistakes"] == {
+        "x is float64": "right",
+        "y is float64": "crash: SIGSEGV",
+        "x has gaps": "not tried",
+        "x on the host": "not tried",
+    }
 
 
 ROW = {

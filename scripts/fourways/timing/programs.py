@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -26,9 +27,10 @@ def programs(name: str, ways: Sequence[str], folder: Path, times: int = SAMPLES,
     A row each, all seconds by the host's clock: `seconds`, from process start to the first right answer; `stages`,
     those of the median run: start, import, build, launch; `launch_seconds`, a call that nobody waits for;
     `libraries`, the bytes of all shared libraries in the process; `started`, the names of the programs it started;
-    `mistakes`, by name what became of a call with a wrong array: an exception's name, "right" or "wrong numbers".
-    Where a program fails, gives a wrong first answer, or is not done after `patience` seconds, its way's row holds
-    only `failed`: why, in one line.
+    `mistakes`, by name what became of a call with a wrong array: an exception's name, "right", "wrong numbers", or
+    "crash: SIGSEGV" where it ended the program by that signal; those after it are "not tried".
+    Where a program fails before, gives a wrong first answer, or is not done after `patience` seconds, its way's row
+    holds only `failed`: why, in one line.
     """
     found = lesson.find(name)
     cells = [cell for cell in found.notebook.cells if cell.cell_type == "code"]
@@ -65,10 +67,20 @@ def _program(source: str, function: str, folder: Path, patience: float) -> dict[
         )
     except subprocess.TimeoutExpired as error:
         raise FirstResultError(f"not done after {patience} s") from error
-    if done.returncode:
+    answers = [line for line in done.stdout.splitlines() if line.startswith('{"stages": ')]
+    if not answers:
         exceptions = re.findall(r"^[\w.]+: .+", done.stderr, re.MULTILINE)  # a traceback's last line, a message's first
-        raise FirstResultError((exceptions or done.stderr.splitlines() or [f"status {done.returncode}"])[-1])
-    return json.loads(done.stdout.splitlines()[-1])
+        raise FirstResultError((exceptions or done.stderr.splitlines() or [_end(done.returncode)])[-1])
+    answer = json.loads(answers[-1])
+    for name, became in answer["mistakes"].items():
+        if became == "crash":
+            answer["mistakes"][name] = f"crash: {_end(done.returncode)}"
+    return answer
+
+
+def _end(status: int) -> str:
+    """`status 1`, or the name of the signal that ended the process."""
+    return signal.Signals(-status).name if status < 0 else f"status {status}"
 
 
 def _row(way: str, samples: list[dict[str, Any]]) -> Row:

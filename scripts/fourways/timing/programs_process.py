@@ -55,15 +55,28 @@ def outcome(function: Callable, x: Any, y: Any) -> str:
         return type(error).__name__
 
 
-def mistakes(function: Callable) -> dict[str, str]:
-    """The last could end the process's context."""
+def mistakes(function: Callable, tell: Callable[[dict[str, str]], None]) -> None:
+    """Call `function` with wrong arrays and `tell` by name what became of it.
+
+    Right before a call `tell` it as a "crash", the last word where the call ends this process. A host array comes last:
+    its call could end the process's context.
+    """
     gaps = [value for value in VALUES for _ in range(2)]
-    return {
-        "x is float64": outcome(function, array(VALUES, "float64"), array(NOTHING)),
-        "y is float64": outcome(function, array(VALUES), array(NOTHING, "float64")),
-        "x has gaps": outcome(function, array(gaps)[::2], array(NOTHING)),
-        "x on the host": outcome(function, array(VALUES, on_host=True), array(NOTHING)),
+    arrays = {
+        "x is float64": lambda: (array(VALUES, "float64"), array(NOTHING)),
+        "y is float64": lambda: (array(VALUES), array(NOTHING, "float64")),
+        "x has gaps": lambda: (array(gaps)[::2], array(NOTHING)),
+        "x on the host": lambda: (array(VALUES, on_host=True), array(NOTHING)),
     }
+    became = dict.fromkeys(arrays, "not tried")
+    for name, make in arrays.items():
+        try:
+            x, y = make()
+        except Exception:  # the call before has ended the context
+            break
+        tell(became | {name: "crash"})
+        became[name] = outcome(function, x, y)
+    tell(became)
 
 
 def libraries() -> int:
@@ -74,7 +87,10 @@ def libraries() -> int:
 
 
 def main() -> None:
-    """Read the task, run it, print `stages`, `launches`, `libraries`, `started`, `mistakes`."""
+    """Read the task, run it, print `stages`, `launches`, `libraries`, `started`, `mistakes`.
+
+    More than once, a line each, and the last holds: what was measured is out before a wrong array can end the process.
+    """
     task = json.load(sys.stdin)
     started: dict[str, None] = {}
 
@@ -92,6 +108,7 @@ def main() -> None:
         nonlocal then
         stages[stage], then = time.perf_counter() - then, time.perf_counter()
 
+    stdout = sys.stdout
     with contextlib.redirect_stdout(io.StringIO()):
         exec(imports, namespace)
         end("import")
@@ -110,8 +127,8 @@ def main() -> None:
                 function(x, y)
             answer["launches"].append((time.perf_counter() - begin) / CALLS)
             wait()
-        answer |= {"libraries": libraries(), "mistakes": mistakes(function)}
-    print(json.dumps(answer), flush=True)
+        answer["libraries"] = libraries()
+        mistakes(function, lambda became: print(json.dumps(answer | {"mistakes": became}), file=stdout, flush=True))
     os._exit(0)  # taking down a context that a mistake has ended could end in an error
 
 
