@@ -51,6 +51,12 @@ def test_the_compilers_own_helpers_do_not_count() -> None:
     assert [row["functions"] for row in rows] == [["f"] if row["build"] in CALLED else [] for row in rows]
 
 
+def test_a_loop_that_calls_its_own_beginning_calls_no_function() -> None:
+    """For sm_80 to sm_89 the loop of the default program goes back to its label by a CALL."""
+    rows = linking.link_all(archs=["sm_80"], builds=["one source", "PTX, nvJitLink"])
+    assert [row["calls"] for row in rows] == [0, 64]
+
+
 def test_noinline_is_obeyed() -> None:
     assert set(calls(LIBRARY, DEFINES.replace("__device__", "__device__ __noinline__")).values()) == {1}
 
