@@ -92,8 +92,10 @@ gpu: setup
 lint: setup
 	$(PY) -m ruff check && $(PY) -m ruff format --check && $(PY) -m mypy
 
+# Not the extra `more`, which only a GPU makes use of; of PyCUDA, which is built, what it needs.
+EXTRAS := --extra advanced --extra book --extra profile --extra test --extra pycuda --no-emit-package pycuda
 lock: .venv/.packages
-	.venv/bin/uv pip compile pyproject.toml --universal --generate-hashes --python-version 3.11 --no-header --all-extras --no-emit-package pycuda --output-file requirements.lock
+	.venv/bin/uv pip compile pyproject.toml --universal --generate-hashes --python-version 3.11 --no-header $(EXTRAS) --output-file requirements.lock
 
 clean:
 	rm -rf build .venv

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from fourways import toolchain
+
 PARTS = ("nvcc", "headers", "cccl")
 
 
@@ -105,7 +107,7 @@ class Machine:
         monkeypatch.setenv("PATH", f"{home / 'bin'}:/usr/bin:/bin")
         monkeypatch.setattr(sys, "path", [str(home / "site-packages")])
         monkeypatch.setattr(sys, "meta_path", [PathFinder])  # not what an editable install adds
-        for name in ("cupy", "pycuda", "fourways_aot"):
+        for name in ("cupy", "pycuda", "fourways_aot", *toolchain.PACKAGES):
             monkeypatch.delitem(sys.modules, name, raising=False)  # an earlier test may have imported it
         monkeypatch.setattr("fourways.toolchain.find.SYSTEM_ROOT", self.folders["system"])
         monkeypatch.setattr("fourways.toolchain.find.NVIDIA_PACKAGES", home / "opt" / "nvidia")

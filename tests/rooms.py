@@ -13,10 +13,10 @@ FLOORS = (
     ("kernels", "files", "tables", "stages"),
     ("toolchain", "figures"),
     ("host", "building", "install", "doctor"),
-    ("lesson", "sass"),
+    ("lesson", "sass", "cluster"),
     ("checking",),
     ("timing", "timeline"),
-    ("profiling", "linking"),
+    ("profiling", "linking", "choosing"),
     ("book",),
     ("cli",),
 )
@@ -84,7 +84,8 @@ def arrows(found: list[Import]) -> set[tuple[str, str]]:
 COLUMNS = (
     {"kernels": 1, "files": 2.4, "tables": 4.3, "stages": 5, "toolchain": 2.2, "figures": 3.6}
     | {"install": 0, "building": 2, "host": 4.2, "doctor": 5.3, "sass": 1, "lesson": 3, "checking": 3.5}
-    | {"timing": 2.9, "timeline": 4.8, "profiling": 1, "linking": 2.2, "book": 2.5, "cli": 2.5}
+    | {"cluster": 0, "timing": 2.9, "timeline": 4.8, "profiling": 1, "linking": 2.2, "choosing": 4}
+    | {"book": 2.5, "cli": 2.5}
 )
 """Where a room is drawn from left to right, so that lines pass beside boxes."""
 

@@ -50,7 +50,7 @@ def test_lessons_and_tests_use_faces() -> None:
 
 def test_few_arrows() -> None:
     assert len(rooms.FLOORS) <= 9
-    assert len(rooms.arrows(FOUND)) < 90
+    assert len(rooms.arrows(FOUND)) < 110
 
 
 def test_the_drawing_is_of_today() -> None:

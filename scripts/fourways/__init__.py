@@ -1,7 +1,8 @@
 """Four Ways: helpers for the lessons. One CUDA kernel, four ways from Python.
 
 A room a capability: `toolchain`, `host`, `building`, `install`, `doctor`, `lesson`, `sass`, `checking`, `timing`,
-`timeline`, `profiling`, `linking`, `book`, `cli`; below them `kernels`, `files`, `tables`, `figures`, `stages`.
+`timeline`, `profiling`, `linking`, `choosing`, `book`, `cli`; below them `kernels`, `files`, `tables`, `figures`,
+`stages`.
 What a room hands out stands in its `__init__.py`; a room imports from rooms below it, and from their faces alone.
 """
 

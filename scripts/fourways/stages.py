@@ -46,8 +46,8 @@ def run_way(task: Task, stage: Stage) -> Ran:
     if task["binding"]:  # rather than what is installed, be it by an editable install's own finder
         sys.path.insert(0, task["binding"])
         sys.meta_path.insert(0, PathFinder)
-    setup_imports, setup = _split(task["setup"])
-    way_imports, cell = _split(task["cell"])
+    setup_imports, setup = split(task["setup"])
+    way_imports, cell = split(task["cell"])
     with stage("import"):
         exec(setup_imports, namespace)
         if on_gpu:
@@ -80,7 +80,7 @@ def run_way(task: Task, stage: Stage) -> Ran:
     return Ran(namespace[name], arguments, inputs, expected, synchronize)
 
 
-def _split(source: str) -> tuple[Any, Any]:
+def split(source: str) -> tuple[Any, Any]:
     """A cell's top-level imports and the rest of it, each as code."""
     tree = ast.parse(source)
     imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]

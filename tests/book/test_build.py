@@ -10,6 +10,7 @@ from typing import Any
 
 import nbformat
 import pytest
+from browser import Browser, browser  # noqa: F401 (a fixture)
 
 from fourways import book, figures, lesson, tables
 
@@ -27,7 +28,6 @@ fourways:
   kernel: doublify
   ways: [nvrtc]
   without: {{}}
-  minutes: 17
 ---
 
 # The {slug} lesson
@@ -56,9 +56,40 @@ answer = "in a solution cell"
 
 The answer in words.
 
++++
+
+:::{{admonition}} Predict
+:class: predict
+What is printed?
+
+- nothing
+- the slug
+:::
+
 ```{{code-cell}} python
 print("{slug}")
 ```
+
+:::{{dropdown}} Answer
+The slug, for the cell asks for it.
+:::
+
+```{{code-cell}} python
+:tags: [wrong]
+answer = "given by many"
+```
+
++++
+
+## Deeper: below
+
+What goes deeper.
+
++++
+
+## Above
+
+The end.
 """
 
 
@@ -169,7 +200,7 @@ def test_solutions_fold_away(built: dict[str, Any]) -> None:
     for solution in ("in a solution cell", "The answer in words."):
         before = html[: html.index(solution)]
         assert before.count("<details") == before.count("</details") + 1
-    assert html.count("<details") == 2
+    assert html.count("<details") == 2 + len(["output", "answer", "deeper"])
 
 
 def test_the_cells_of_a_way_have_its_colour_and_name(built: dict[str, Any]) -> None:
@@ -187,10 +218,33 @@ def test_the_list_of_lessons_is_made_from_their_front_matter(built: dict[str, An
     plain = [[re.sub("<[^>]+>", "", cell) for cell in row] for row in rows]
     assert plain[:4] == [
         ["lesson", "kernel", "minutes", "recorded on"],
-        ["00 · The 00_fresh lesson", "doublify", "17", "NVIDIA T1000"],
-        ["01 · The 01_stale lesson", "doublify", "17", "not yet"],
-        ["02 · The 02_new lesson", "doublify", "17", "not yet"],
+        ["00 · The 00_fresh lesson", "doublify", "1", "NVIDIA T1000"],
+        ["01 · The 01_stale lesson", "doublify", "1", "not yet"],
+        ["02 · The 02_new lesson", "doublify", "1", "not yet"],
     ]
+
+
+def test_what_goes_deeper_is_folded_and_no_wrong_answer_is_shown(built: dict[str, Any]) -> None:
+    html = page(built, "00_fresh")
+    folded = html.partition('<details class="deeper"><summary>')[2].partition("</details>")[0]
+    assert (
+        re.search(r"<h2>Deeper: below.*</summary>\s*<p>What goes deeper", folded, re.DOTALL) and "Above" not in folded
+    )
+    assert "given by many" not in html
+
+
+def test_a_choice_opens_the_answer_and_the_output(built: dict[str, Any], browser: Browser) -> None:  # noqa: F811
+    browser.open(built["folder"] / "lessons" / "00_fresh.html")
+    is_open = "return [...document.querySelectorAll('details:not(.deeper)')].slice(1).map(fold => fold.open)"
+    assert browser.run(is_open) == [False, False, False], "solution in words, output, answer"
+    assert browser.run("return [...document.querySelectorAll('.predict button')].map(b => b.innerText)") == [
+        "nothing",
+        "the slug",
+    ]
+    browser.run("document.querySelectorAll('.predict button')[0].click()")
+    assert browser.run(is_open) == [False, True, True]
+    pressed = "return [...document.querySelectorAll('.predict button')].map(b => b.getAttribute('aria-pressed'))"
+    assert browser.run(pressed) == ["true", "false"]
 
 
 def test_pictures_and_links_of_a_lesson_resolve(built: dict[str, Any]) -> None:
@@ -214,7 +268,9 @@ def test_prose_may_change_without_a_new_recording(clone: Path) -> None:
     path.write_text(path.read_text().replace("Prose with", "Better prose with"))
     merged = book.merge(lesson.find("00"), clone / "book" / "recorded" / "00_fresh.ipynb")
     assert merged.stale == ""
-    assert "Better prose" in merged.notebook.cells[0].source and merged.notebook.cells[-1].outputs
+    assert "Better prose" in merged.notebook.cells[0].source and [
+        cell for cell in merged.notebook.cells if cell.get("outputs")
+    ]
 
 
 def test_a_recording_that_does_not_fit_its_own_stamp_is_refused(clone: Path) -> None:

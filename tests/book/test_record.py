@@ -11,7 +11,7 @@ from fourways import book, files, lesson, profiling, toolchain
 
 STORED = Path(__file__).parents[1] / "data" / "doublify.ncu-rep"
 LESSON = """---
-fourways: {kernel: doublify, also: [scan], ways: [host], minutes: 20}
+fourways: {kernel: doublify, also: [scan], ways: [host]}
 ---
 
 # A lesson of the tests

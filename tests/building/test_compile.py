@@ -212,3 +212,21 @@ def test_importing_needs_neither_cupy_nor_matplotlib() -> None:
     code = "import sys, fourways.building; print({'cupy', 'pycuda', 'matplotlib', 'cuda.core'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "set()", done.stderr
+
+
+def test_a_precompiled_header_ends_at_the_first_declaration(tmp_path: Path) -> None:
+    """What lesson 09 says of NVRTC: whatever changes before it, options too, makes another precompiled header."""
+    body = 'extern "C" __global__ void f(cuda::std::array<int, 4> *x) { (*x)[0] = NUMBER; }\n'
+    texts = {
+        "option": "",
+        "macro": "#define NUMBER {}\n",
+        "constant": "constexpr int NUMBER = {};\n",
+    }
+    for name, line in texts.items():
+        file, folder = tmp_path / f"{name}.cuh", tmp_path / name
+        folder.mkdir()
+        for number in (1, 2):
+            file.write_text(f"#include <cuda/std/array>\n{line.format(number)}{body}")
+            told = () if line else (f"-DNUMBER={number}",)
+            building.build(file, options=("--pch", f"--pch-dir={folder}", *told))
+        assert len(list(folder.glob("*.pch"))) == (1 if name == "constant" else 2), name

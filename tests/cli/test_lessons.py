@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from fourways import book, cli, lesson, toolchain
 
 LESSON = """---
-fourways: {{kernel: doublify, ways: [host], minutes: 20}}
+fourways: {{kernel: doublify, ways: [host]}}
 ---
 
 # A lesson

@@ -132,6 +132,19 @@ def test_sizes_have_a_roof_each() -> None:
     assert rows[2]["bytes_per_second"] < 1.02 * rows[3]["bytes_per_second"], "nothing passes the roof"
 
 
+def test_a_copy_has_the_share_of_a_copy_and_two_have_half_of_it() -> None:
+    import cupy
+
+    source, target = cupy.zeros((2, 2**26), cupy.float32)
+
+    def copy() -> None:
+        target.data.copy_from_device_async(source.data, source.nbytes)
+
+    rows = timing.time_calls({"one": copy, "two": lambda: (copy(), copy())}, 2 * source.nbytes).rows
+    assert rows[0]["share"] == pytest.approx(1, abs=0.05)
+    assert rows[1]["share"] == pytest.approx(0.5, abs=0.05)
+
+
 def test_memory_is_not_overfilled() -> None:
     import cupy
 

@@ -18,7 +18,6 @@ fourways:
   kernel: doublify
   ways: [host]
   without: {nvrtc: a test, nvcc: a test, pycuda: a test, pybind11: a test}
-  minutes: 20
 ---
 
 # A lesson of the tests

@@ -10,7 +10,7 @@ from fourways import lesson, profiling, toolchain
 STORED = Path(__file__).parents[1] / "data" / "doublify.ncu-rep"
 
 LESSON = """---
-fourways: {kernel: mine, ways: [nvrtc, nvcc], without: {}, minutes: 20}
+fourways: {kernel: mine, ways: [nvrtc, nvcc], without: {}}
 ---
 
 # A lesson

@@ -7,7 +7,7 @@ import pytest
 from fourways import lesson, tables, timeline, toolchain
 
 LESSON = """---
-fourways: {kernel: twice, ways: [nvrtc, host], without: {}, minutes: 20}
+fourways: {kernel: twice, ways: [nvrtc, host], without: {}}
 ---
 
 # A lesson

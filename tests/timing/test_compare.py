@@ -1,6 +1,8 @@
 """Ways timed side by side, with functions that run on the CPU. GPU rows are tested in tests/gpu/test_timing.py."""
 
+import sys
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -137,3 +139,22 @@ def test_warnings_name_a_wide_spread_and_a_moving_clock() -> None:
     assert "nvrtc: at 1 of 2 sizes" in wide and "20 elements (100 µs, 130 µs)" in wide
     (moved,) = timing.warnings([row("nvcc", 10, 1e-4, 1e-4), row("nvcc", 20, 1e-4, 1e-4, (1700, 1980))])
     assert moved == "nvcc: the GPU's clock moved between 1700 and 1980 MHz"
+
+
+def test_calls_by_name_are_held_against_the_copy_of_as_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    def measured(calls: list[Callable[[], None]]) -> list[SimpleNamespace]:
+        return [SimpleNamespace(seconds=[1e-3 * (number + 1)] * 5, mhz=[1980.0]) for number in range(len(calls))]
+
+    module = sys.modules["fourways.timing.compare"]
+    copied = {"way": "device copy", "clock": "device", "seconds": tables.summary([1e-3]), "bytes_per_second": 1e9}
+    monkeypatch.setattr(module, "measure", measured)
+    monkeypatch.setattr(module, "copy_row", lambda moved: copied | {"bytes": moved})
+    monkeypatch.setattr(module, "launch_seconds", lambda call, *_, batches: [call()] * batches)
+    table = timing.time_calls({"first": lambda: 3e-6, "second": lambda: 4e-6}, 10**6)
+    first, second, copy = table.rows
+    assert table.name == "calls", "a lesson's ways are the table timing"
+    assert [row["way"] for row in table.rows] == ["first", "second", "device copy"]
+    assert (first["share"], second["share"], copy["share"]) == pytest.approx((1.0, 0.5, 1.0))
+    assert second["bytes_per_second"] == pytest.approx(10**6 / 2e-3)
+    assert second["launch_seconds"]["median"] == 4e-6, "each launch is its own call's"
+    assert ("of the copy", "0.50") in zip([name for name, _ in table.columns], table.cells()[1], strict=True)

@@ -21,6 +21,7 @@ def test_cold_then_warm(measured: tables.Table) -> None:
         assert tuple(row["stages"]) == stages.STAGES
         assert row["seconds"]["median"] == pytest.approx(sum(row["stages"].values()))
         assert row["stages"]["import"] > 0.05, "NumPy and CuPy are imported"
+        assert row["launch_seconds"]["samples"] == 3 and 1e-6 < row["launch_seconds"]["median"] < 0.01
     assert cold["stages"]["build"] > warm["stages"]["build"] > 0, "the second process finds the first one's build"
 
 
@@ -41,7 +42,7 @@ def test_the_figure_has_cold_above_warm(measured: tables.Table) -> None:
 
 
 LESSON = """---
-fourways: {{kernel: twice, ways: [pybind11], without: {{}}, minutes: 20}}
+fourways: {{kernel: twice, ways: [pybind11], without: {{}}}}
 ---
 
 # A lesson
@@ -143,6 +144,14 @@ def test_a_process_that_fails_is_told_in_its_own_words(clone: Path) -> None:
     found.path.write_text(LESSON.format(host="raise OSError('no such luck')"))
     with pytest.raises(timing.FirstResultError, match="host: a fresh process failed:\n(.*\n)*OSError: no such luck"):
         timing.first_result(found, "host", {})
+
+
+def test_more_launches_of_the_size_asked_for(clone: Path) -> None:
+    found = lesson.find("5")
+    found.path.write_text(LESSON.format(host="import time; time.sleep(x.size / 1e4); y[:] = 2 * x"))
+    assert "launches" not in timing.first_result(found, "host", {})
+    stages = timing.first_result(found, "host", {}, size=100, launches=5)
+    assert stages["launch"] >= 0.01 and stages["launches"] >= 0.05
 
 
 def test_the_process_has_the_variables_asked_for(clone: Path) -> None:

@@ -1,5 +1,6 @@
 """What a way lacks on a machine, with the remedy, in one line."""
 
+import importlib
 from pathlib import Path
 
 import layouts
@@ -47,6 +48,30 @@ def test_missing_package_comes_with_its_remedy(machine: Machine, way: str, lacki
     assert "\n" not in said
     has_modules(machine, lacking)
     assert toolchain.missing(way) is None
+
+
+@pytest.mark.parametrize("package", toolchain.PACKAGES)
+def test_packages_of_some_lessons(machine: Machine, package: str) -> None:
+    has_modules(machine, "another")
+    said = str(toolchain.missing(package))
+    assert "is not installed: " in said and ("make setup" in said or "pip install 'fourways[more]'" in said)
+    has_modules(machine, {"nccl": "nccl/core"}.get(package, package))
+    assert toolchain.missing(package) is None
+
+
+def test_nccl4py_shares_the_name_nccl(machine: Machine) -> None:
+    (machine.home / "site-packages" / "nccl" / "core").mkdir(parents=True)
+    assert toolchain.missing("nccl") is not None  # a folder of that name, no module in it
+    has_modules(machine, "nccl/core")
+    assert toolchain.missing("nccl") is None
+
+
+def test_two_gpus(machine: Machine) -> None:
+    machine.takes_driver(layouts.driver(machine.home / "libcuda.so.1"))
+    assert toolchain.missing("two-gpus") is None
+    one = toolchain.gpus()[:1]
+    machine.patch.setattr(importlib.import_module("fourways.toolchain.missing"), "gpus", lambda: one)
+    assert toolchain.missing("two-gpus") == "one GPU here: this runs on a machine with two"
 
 
 def test_missing_compilers(machine: Machine) -> None:

@@ -102,8 +102,8 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
 def merge(found: lesson.Lesson, recording: Path) -> Page:
     """Today's text of a lesson with the outputs of `recording`, cell by cell, or without any where they are stale.
 
-    Solutions become folded, and the page opens with where its outputs come from. Raises BookError for a recording
-    whose stamp fits the lesson but whose cells do not.
+    Solutions and what answers a question become folded, and the page opens with where its outputs come from. Raises
+    BookError for a recording whose stamp fits the lesson but whose cells do not.
     """
     import nbformat
 
@@ -129,9 +129,11 @@ def merge(found: lesson.Lesson, recording: Path) -> Page:
         cell.outputs = cell_outputs
         for output in cell_outputs:
             output.get("data", {}).pop(tables.MIME, None)  # the rows behind a table: the page shows the table
-    for cell in notebook.cells:
+    for cell, answers in zip(notebook.cells, lesson.asked(notebook), strict=True):
         if "solution" in lesson.tags(cell):
             _fold(cell)
+        elif answers:
+            cell.metadata["tags"] = [*lesson.tags(cell), "hide-output"]
     remedy = f"On a machine with a GPU, `fourways run {found.number} --record` records them."
     missing = f":::{{admonition}} No outputs\n:class: warning\nThis page shows no outputs. {stale} {remedy}\n:::"
     note = missing if stale else provenance(stamp)
@@ -167,7 +169,7 @@ def lesson_table(link: str, recorded: Sequence[str] = ()) -> str:
     rows = [["lesson", "kernel", "minutes"], ["---"] * 3]
     for found in lesson.all_lessons():
         title = f"[{found.number} · {found.title}]({link.format(found.slug)})"
-        rows.append([title, f"`{found.meta['kernel']}`", str(found.meta["minutes"])])
+        rows.append([title, f"`{found.meta['kernel']}`", str(lesson.length(found))])
     if recorded:
         for row, cell in zip(rows, ["recorded on", "---", *recorded], strict=True):
             row.append(cell)

@@ -12,7 +12,20 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from fourways import building, files, kernels, lesson, linking, profiling, sass, tables, timeline, timing, toolchain
+from fourways import (
+    building,
+    choosing,
+    files,
+    kernels,
+    lesson,
+    linking,
+    profiling,
+    sass,
+    tables,
+    timeline,
+    timing,
+    toolchain,
+)
 from fourways.book.build import provenance
 from fourways.book.record import anonymous, digest
 
@@ -67,6 +80,7 @@ COMMANDS = (
     Command("link", linking, ("", "library.cu caller.cu --entry neighbours")),
     Command("profile", profiling, ("1 --clocks none", "my.cu --clocks none")),
     Command("timeline", timeline, ("1 --size 2^16",)),
+    Command("choose", choosing, ("", "--kernel 2us --launches 100000 --runs 1 --cold 0")),
 )
 
 TABLES: dict[str, Sequence[Callable[[Sequence[tables.Row]], tables.Table]]] = {
@@ -78,6 +92,7 @@ TABLES: dict[str, Sequence[Callable[[Sequence[tables.Row]], tables.Table]]] = {
     "profile": [profiling.table],
     "profile_lines": [profiling.lines_table],
     "timeline": [timeline.table],
+    "choose": [choosing.table],
 }
 """How the rows of a recorded table are shown, by the table's name."""
 
@@ -93,8 +108,11 @@ def place(command: str, example: str, suffix: str) -> Path:
     return kernels.root() / "book" / folder / "commands" / f"{slug}{suffix}"
 
 
-def sources(example: str) -> str:
-    """The SHA-256 of the files that an example is about."""
+def sources(command: str, example: str) -> str:
+    """The SHA-256 of the files that a command's example is about."""
+    if command == "choose":  # what lessons 00 and 01 recorded of the ways' costs
+        recorded = sorted((kernels.root() / "book" / "results").glob("*/0[01]_*.json"))
+        return digest(path.read_bytes() for path in recorded)
     if own := _own(example):
         return digest(text.encode() for text in own)
     units = [*linking.default_units(), kernels.path("apply_transform")]  # which the first of them includes
@@ -121,7 +139,7 @@ def record_example(command: Command, example: str) -> list[Path]:
             raise ExampleError(f"fourways {command.name} {example}: {files.plain(done.stderr).strip()}")
         found = json.loads(Path(folder, "rows.json").read_text(encoding="utf-8"))
         warnings = [line for line in done.stderr.splitlines() if line.startswith("Doubtful")]
-        more = {"command": f"fourways {command.name} {example}".strip(), "sources": sources(example)}
+        more = {"command": f"fourways {command.name} {example}".strip(), "sources": sources(command.name, example)}
         text = anonymous(files.results(found["stamp"], found["tables"], **more, warnings=warnings))
         figure = Path(folder, "figure.svg").read_bytes()
     rows_file, figure_file = place(command.name, example, ".json"), place(command.name, example, ".svg")
@@ -156,8 +174,8 @@ def _example(command: Command, example: str) -> list[str]:
     if not path.is_file():
         return [*heading, "Not recorded on a GPU yet: `make record` does so."]
     found = json.loads(path.read_text(encoding="utf-8"))
-    if found["sources"] != sources(example):
-        return [*heading, "The kernel has changed since this was recorded: `make record`."]
+    if found["sources"] != sources(command.name, example):
+        return [*heading, "What it is about has changed since this was recorded: `make record`."]
     figure = place(command.name, example, ".svg")
     shown = [_as_output(f"```{{image}} ../figures/commands/{figure.name}\n:alt: the figure of this run\n```")]
     for table in (view(rows) for name, rows in found["tables"].items() for view in TABLES.get(name, ())):

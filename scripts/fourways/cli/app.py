@@ -5,7 +5,7 @@ The subcommands import most rooms only where they call them: `--help` is quick, 
 
 import typer
 
-from fourways.cli import kernels, lessons, machine, measure, profile, timeline
+from fourways.cli import choose, kernels, lessons, machine, measure, profile, timeline
 from fourways.cli.options import find_home, tell
 
 app = typer.Typer(
@@ -38,6 +38,7 @@ for command in (
     kernels.link,
     profile.profile,
     timeline.timeline,
+    choose.choose,
     lessons.book,
     lessons.export,
     machine.install_pycuda,

@@ -24,7 +24,7 @@ def list_lessons() -> None:
 
     table = Table("lesson", "title", "kernel", "ways", "minutes", box=SIMPLE_HEAD, padding=0)
     for found in lesson.all_lessons():
-        ways, minutes = ", ".join(found.meta["ways"]), str(found.meta["minutes"])
+        ways, minutes = ", ".join(found.meta["ways"]), str(lesson.length(found))
         table.add_row(found.number, escape(found.title), found.meta["kernel"], ways, minutes)
     console.print(table)
 

@@ -1,8 +1,9 @@
 """Lessons as Jupyter notebooks, for oneself or a class: without the solutions, or with them.
 
 A lesson's text is MyST, which Jupyter shows only in part: pictures become plain Markdown with the files beside the
-notebook, boxes become quotations, citations links, and drawings for the book's dark pages are left out. Nor does
-Jupyter look at tags: a cell that needs a GPU or a way begins with `%%needs`, and says what is missing.
+notebook, boxes become quotations, citations links, hints and answers fold as HTML does, a question gets a cell for a
+guess, and drawings for the book's dark pages are left out. Nor does Jupyter look at tags: a cell that needs a GPU or a
+way begins with `%%needs`, and says what is missing.
 """
 
 import copy
@@ -12,11 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from fourways import files, kernels
+from fourways.lesson.folds import asked, deeper
 from fourways.lesson.needs import MAGIC, needs
 from fourways.lesson.notebook import Lesson, tags
 
 _IMAGE = re.compile(r"^```\{image\} +\.\./book/(\S+)\n(.*?)^```\n?", re.DOTALL | re.MULTILINE)
 _BOX = re.compile(r"^(:{3,}|`{3,})\{admonition\} ([^\n]*)\n(?::class: [^\n]*\n)?(.*?)^\1$", re.DOTALL | re.MULTILINE)
+_FOLD = re.compile(r"^(:{3,})\{dropdown\} ([^\n]*)\n(.*?)^\1$", re.DOTALL | re.MULTILINE)
+_GUESS = "*Your guess, before you run the next cell:*"
 _LINK = re.compile(r"\[([^\]]+)\]\(\.\./[^)]+\)")
 _CITATION = re.compile(r"\{cite\}`([^`]+)`")
 _SOURCE = re.compile(r"^@\w+\{([^,\s]+),(?:\n(?!@).*)*?\n\s*url\s*=\s*\{(.+?)\}", re.MULTILINE)
@@ -59,8 +63,20 @@ def _plain(found: Lesson, sources: dict[str, str], solutions: bool) -> tuple[Any
     import nbformat
 
     notebook = copy.deepcopy(found.notebook)
-    notebook.cells = [cell for cell in notebook.cells if solutions or "solution" not in tags(cell)]
-    notebook.cells.insert(1, nbformat.v4.new_code_cell(_START))
+    cells: list[Any] = []
+    guessing = False
+    for cell, answers, is_deeper in zip(notebook.cells, asked(notebook), deeper(notebook), strict=True):
+        if answers and not guessing:
+            cells.append(nbformat.v4.new_markdown_cell(_GUESS))
+        guessing = answers
+        if is_deeper and re.match("#+ Deeper", cell.source):
+            cell.metadata["jp-MarkdownHeadingCollapsed"] = True  # as JupyterLab notes it
+        if "hide-input" in tags(cell):
+            cell.metadata["jupyter"] = {"source_hidden": True}
+        if solutions or "solution" not in tags(cell):
+            cells.append(cell)
+    cells.insert(1, nbformat.v4.new_code_cell(_START))
+    notebook.cells = cells
     pictures: list[str] = []
 
     def picture(match: re.Match[str]) -> str:
@@ -73,10 +89,13 @@ def _plain(found: Lesson, sources: dict[str, str], solutions: bool) -> tuple[Any
     def quote(match: re.Match[str]) -> str:
         return "\n".join(f"> {line}".rstrip() for line in [f"**{match[2]}**", "", *match[3].strip().splitlines()])
 
+    def fold(match: re.Match[str]) -> str:
+        return f"<details><summary>{match[2]}</summary>\n\n{match[3].strip()}\n\n</details>"
+
     for number, cell in enumerate(notebook.cells):
         cell.id = f"{found.slug}-{number}"  # the same bytes for the same lesson
         if cell.cell_type == "markdown":
-            text = _LINK.sub(r"\1", _BOX.sub(quote, _IMAGE.sub(picture, cell.source)))
+            text = _LINK.sub(r"\1", _FOLD.sub(fold, _BOX.sub(quote, _IMAGE.sub(picture, cell.source))))
             text = _CITATION.sub(lambda match: ", ".join(sources.get(key, key) for key in match[1].split(",")), text)
             cell.source = text.replace("```cuda", "```c++")
         elif wanted := needs(cell):

@@ -11,9 +11,9 @@ MAGIC = "%%needs"
 
 
 def needs(cell: Any) -> list[str]:
-    """What a code cell's tags name: "gpu" by the tag `gpu`, a way by `way-<way>` or `needs-<way>`."""
+    """What a code cell's tags name: "gpu" by the tag `gpu`, a way or a package by `way-NAME` or `needs-NAME`."""
     named = [tag.removeprefix("way-").removeprefix("needs-") for tag in tags(cell)]
-    return [need for need in named if need in ("gpu", *WAYS)]
+    return [need for need in named if need in ("gpu", "two-gpus", *WAYS, *toolchain.PACKAGES)]
 
 
 def skip_reason(cell: Any) -> str | None:

@@ -1,6 +1,7 @@
 """A lesson as a file: its front matter, and its cells by tag."""
 
 import re
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -31,7 +32,14 @@ class Lesson:
 
     @cached_property
     def notebook(self) -> Any:
-        """The lesson as an nbformat notebook without outputs."""
+        """The lesson as an nbformat notebook without outputs, and without the wrong answers to its exercises."""
+        notebook = copy(self.whole)
+        notebook.cells = [cell for cell in self.whole.cells if "wrong" not in tags(cell)]
+        return notebook
+
+    @cached_property
+    def whole(self) -> Any:
+        """All that the file holds, as an nbformat notebook: with the cells tagged `wrong`, which only tests run."""
         import jupytext  # slow to import, and only this needs them
         import yaml
 
@@ -42,9 +50,9 @@ class Lesson:
 
     @property
     def meta(self) -> dict[str, Any]:
-        """The front matter under `fourways:` (kernel, further kernels in `also`, ways, without, minutes, rtol)."""
+        """The front matter under `fourways:` (kernel, further kernels in `also`, ways, without, rtol)."""
         try:
-            return self.notebook.metadata["fourways"]
+            return self.whole.metadata["fourways"]
         except KeyError:
             raise LessonError(f"{self.path.name}: the front matter has no `fourways:` section") from None
 

@@ -43,9 +43,9 @@ def at_once() -> int:
     return 1 if toolchain.gpus() else len(os.sched_getaffinity(0))
 
 
-def run(found: Lesson, progress: Progress = lambda *_: None, timeout: int = 600) -> LessonRun:
-    """Execute one lesson: `run_all`."""
-    return run_all([found], progress, timeout=timeout)[0]
+def run(found: Lesson, progress: Progress = lambda *_: None, timeout: int = 600, wrong: bool = False) -> LessonRun:
+    """Execute one lesson: `run_all`. With `wrong` also the wrong answers to its exercises, as tests do."""
+    return run_all([found], progress, timeout=timeout, wrong=wrong)[0]
 
 
 def run_all(
@@ -53,6 +53,7 @@ def run_all(
     progress: Progress = lambda *_: None,
     ended: Callable[[LessonRun], None] = lambda _: None,
     timeout: int = 600,
+    wrong: bool = False,
 ) -> list[LessonRun]:
     """Execute lessons, `at_once()` at a time, each in a fresh Jupyter kernel of this interpreter.
 
@@ -66,7 +67,7 @@ def run_all(
 
         async def one(found: Lesson) -> LessonRun:
             async with free:
-                result = await _run(found, progress, timeout)
+                result = await _run(found, found.whole if wrong else found.notebook, progress, timeout)
             ended(result)
             return result
 
@@ -75,11 +76,11 @@ def run_all(
     return asyncio.run(all_of_them())
 
 
-async def _run(found: Lesson, progress: Progress, timeout: int) -> LessonRun:
+async def _run(found: Lesson, notebook: Any, progress: Progress, timeout: int) -> LessonRun:
     import nbformat
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
-    result = LessonRun(found, deepcopy(found.notebook))
+    result = LessonRun(found, deepcopy(notebook))
     code_cells = [(i, cell) for i, cell in enumerate(result.notebook.cells) if cell.cell_type == "code"]
     start, number = time.perf_counter(), 0
     try:

@@ -32,6 +32,7 @@ from fourways.timing.compare import (
     gpu_size,
     parse_sizes,
     table,
+    time_calls,
     time_sizes,
     time_way,
     time_ways,
@@ -44,3 +45,5 @@ from fourways.timing.first_result import (
     first_result_table,
     first_results,
 )
+from fourways.timing.programs import mistakes_table, programs, programs_table
+from fourways.timing.tuning import best, pays_after, totals_figure, tune, tune_table

@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -146,6 +146,26 @@ def compare(ways: Ways, size: int | None = None) -> Table:
     return table(rows, f"Not timed: {skipped}" if skipped else "")
 
 
+def time_calls(calls: Mapping[str, Callable[[], Any]], moved: int) -> Table:
+    """Time calls by their names (device clock), each of which moves `moved` bytes, and the copy of as many.
+
+    They take turns, sample by sample. A row is as of `time_ways`, with the `share` of the copy's speed that the call
+    reaches. Nothing is checked: what the calls write must be right before.
+    """
+    import cupy
+
+    roof = copy_row(moved)
+    rows: list[Row] = []
+    for name, samples in zip(calls, measure(list(calls.values())), strict=True):
+        launches = launch_seconds(calls[name], lambda: cupy.cuda.get_current_stream().synchronize(), batches=4)
+        row: Row = {"way": name, "clock": "device", "bytes": moved, "seconds": summary(samples.seconds)}
+        row |= {"mhz": [min(samples.mhz), max(samples.mhz)], "launch_seconds": summary(launches)}
+        speed = moved / max(row["seconds"]["median"], 1e-9)
+        rows.append(row | {"bytes_per_second": speed, "share": speed / roof["bytes_per_second"]})
+    made = table([*rows, roof | {"share": 1.0}])
+    return Table("calls", made.rows, made.columns)
+
+
 def time_sizes(ways: Ways, sizes: Sequence[int], progress: Callable[[str], None] = lambda _: None) -> Table:
     """Time every way at every size, and on a GPU the copy of as many bytes; `progress` hears what is next.
 
@@ -179,6 +199,7 @@ def table(rows: Sequence[Row], note: str = "") -> Table:
         ("p10 to p90", lambda row: seconds_range(row["seconds"]["p10"], row["seconds"]["p90"])),
         ("cold L2", median("cold_seconds")),
         ("bytes/s", lambda row: rate(row["bytes_per_second"])),
+        ("of the copy", lambda row: f"{row['share']:.2f}" if "share" in row else ""),
         ("launch (host)", median("launch_seconds")),
         ("launch (graph)", median("graph_seconds")),
     ]

@@ -17,6 +17,9 @@ from fourways.tables import Row, Table, seconds, summary
 STATES = ("cold", "warm")
 SAMPLES = 3
 """Fresh processes for each way and state; an odd number, so that the stages of the median run add up to the median."""
+LAUNCHES = 500
+"""At most so many more launches in each of these processes: what one costs differs from process to process."""
+_PATIENCE = 0.2  # seconds for them: fewer where a launch is slow, as in lesson 00, where each compiles
 
 
 class FirstResultError(RuntimeError):
@@ -29,14 +32,21 @@ class FirstResultError(RuntimeError):
 
 
 def first_result(
-    found: lesson.Lesson, way: str, variables: dict[str, str], binding: Path | None = None
+    found: lesson.Lesson,
+    way: str,
+    variables: dict[str, str],
+    binding: Path | None = None,
+    size: int = 16,
+    launches: int = 0,
 ) -> dict[str, float]:
-    """One fresh process, 16 elements: the seconds of each stage, up to the moment when the GPU is done.
+    """One fresh process: the seconds of each stage, up to the moment when the GPU is done.
 
     `variables` are environment variables of that process; `binding` is a folder whose `fourways_aot` is imported in
-    place of the installed one. Raises FirstResultError if the process fails or its answer is wrong.
+    place of the installed one; `size` is in elements. With `launches`, a last stage of that name holds as many more,
+    queued one after another and waited for together.
+    Raises FirstResultError if the process fails or its answer is wrong.
     """
-    told = lesson.task(found.number, way, 16, binding=binding) | {"spawned": time.time()}
+    told = lesson.task(found.number, way, size, binding=binding) | {"launches": launches, "spawned": time.time()}
     done = subprocess.run(
         [sys.executable, "-P", str(Path(__file__).with_name("first_result_process.py"))],
         input=json.dumps(told),
@@ -58,7 +68,8 @@ def first_results(name: str, ways: Sequence[str] = lesson.WAYS) -> Table:
     """The first results of lesson `name`, for each of `ways` that can run here, as a table with a column a stage.
 
     Two rows for each way: `cold` (empty caches, nothing built) and `warm` (caches filled by the run before). Each has
-    `stages`, the seconds of each stage in the median run, and `seconds`, median, p10 and p90 of the whole.
+    `stages`, the seconds of each stage in the median run, and `seconds`, median, p10 and p90 of the whole; and
+    `launch_seconds`, those of a further launch, of which none waits for the one before.
     The ways take turns, so that a machine that slows down slows all of them. CMake builds the binding once, and those
     seconds are part of each of its cold runs. Files are in the operating system's cache in both states: a machine that
     has just booted is slower.
@@ -66,11 +77,13 @@ def first_results(name: str, ways: Sequence[str] = lesson.WAYS) -> Table:
     """
     found = lesson.find(name)
     runnable = [way for way in ways if found.cells(f"way-{way}") and not toolchain.missing(way)]
-    failures = {}
+    failures: dict[str, FirstResultError] = {}
+    counts: dict[str, int] = {}
 
     def warm_up(way: str) -> None:  # libraries come into the operating system's cache of files
         try:
-            first_result(found, way, {})
+            launch = first_result(found, way, {})["launch"]
+            counts[way] = max(1, min(LAUNCHES, int(_PATIENCE / launch)))
         except FirstResultError as error:
             failures[way] = error
 
@@ -78,6 +91,7 @@ def first_results(name: str, ways: Sequence[str] = lesson.WAYS) -> Table:
         list(pool.map(warm_up, runnable))
     runnable = [way for way in runnable if way not in failures]
     runs: dict[tuple[str, str], list[dict[str, float]]] = {(way, state): [] for way in runnable for state in STATES}
+    launches: dict[tuple[str, str], list[float]] = {key: [] for key in runs}
     with tempfile.TemporaryDirectory(prefix="fourways-") as base:
         binding = Path(base, "cmake")
         built = building.build_binding(str(found.meta["kernel"]), binding) if "pybind11" in runnable else 0.0
@@ -85,7 +99,9 @@ def first_results(name: str, ways: Sequence[str] = lesson.WAYS) -> Table:
             for way in runnable:
                 caches = toolchain.cold_caches(Path(base, way, str(number)))
                 for state in STATES:
-                    stages = first_result(found, way, caches, binding if way == "pybind11" else None)
+                    module = binding if way == "pybind11" else None
+                    stages = first_result(found, way, caches, module, launches=counts[way])
+                    launches[way, state].append(stages.pop("launches") / counts[way])
                     if (way, state) == ("pybind11", "cold"):
                         stages["build"] += built
                     runs[way, state].append(stages)
@@ -94,7 +110,8 @@ def first_results(name: str, ways: Sequence[str] = lesson.WAYS) -> Table:
         samples.sort(key=lambda stages: sum(stages.values()))
         totals = summary([sum(stages.values()) for stages in samples])
         median = samples[SAMPLES // 2]
-        rows.append({"way": way, "state": state, "clock": "host", "stages": median, "seconds": totals})
+        row = {"way": way, "state": state, "clock": "host", "stages": median, "seconds": totals}
+        rows.append(row | {"launch_seconds": summary(launches[way, state])})
     table = first_result_table(rows)
     for error in failures.values():
         error.others = table if rows else None

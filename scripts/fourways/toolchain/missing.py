@@ -1,4 +1,4 @@
-"""What a way needs that this machine lacks: one line each, with the remedy."""
+"""What a way or a cell needs that this machine lacks: one line each, with the remedy."""
 
 import importlib.util
 from pathlib import Path
@@ -16,20 +16,35 @@ _NEEDS = {
     "pycuda": ("gpu", "pycuda", "nvcc", "host compiler"),
     "pybind11": ("gpu", "cupy", "fourways_aot"),
     "host": ("host compiler",),
+    "two-gpus": ("gpu", "two GPUs"),
 }
+_MORE = "not installed: pip install 'fourways[more]', where there is a GPU"
 _ABSENT = {
     "nvcc": f"no nvcc found: {SETUP}",
     "host compiler": "no C++ compiler found: install g++ (on Debian and Ubuntu: apt install g++)",
     "cupy": f"CuPy is not installed: {SETUP}",
     "pycuda": "PyCUDA is not installed: fourways install-pycuda",
     "fourways_aot": f"the pybind11 module fourways_aot is not built: {SETUP}",
+    "two GPUs": "one GPU here: this runs on a machine with two",
+    "pystencils": f"pystencils is not installed: {SETUP}, with Python 3.12 or newer, as pystencils 2.1 wants it",
+    "distributed": f"Dask's distributed is not installed: {SETUP}",
+    "Cython": f"Cython is not installed: {SETUP}",
+    "nanobind": f"nanobind is not installed: {SETUP}",
+    "torch": f"PyTorch is {_MORE}",
+    "numba": f"Numba is {_MORE}",
+    "nccl": f"nccl4py is {_MORE}",
+    "dask_cuda": f"dask-cuda is {_MORE}",
 }
+PACKAGES = ("pystencils", "distributed", "Cython", "nanobind", "torch", "numba", "nccl", "dask_cuda")
+"""What lessons from 09 on use beside the ways, by the module's name."""
+_NEEDS |= {module: (module,) for module in PACKAGES}
 
 
 def missing(way: str) -> str | None:
     """None if `way` can run here; else one line: what is missing and what mends it.
 
-    Ways: nvrtc, nvcc, pycuda, pybind11, host, and "gpu" for any cell that needs one. Raises ValueError for others.
+    Ways: nvrtc, nvcc, pycuda, pybind11, host; for any cell that needs them "gpu", "two-gpus", and `PACKAGES`. Raises
+    ValueError for others.
     """
     if way not in _NEEDS:
         raise ValueError(f"no way {way!r}; there are: {', '.join(_NEEDS)}")
@@ -43,12 +58,15 @@ def _complaint(need: str) -> str | None:
             return NO_DRIVER
         reason = found.problem or "CUDA_VISIBLE_DEVICES may hide it"
         return None if gpus() else f"the NVIDIA driver shows no GPU ({reason}): `nvidia-smi` tells more"
-    there = nvcc() if need == "nvcc" else host_compiler() if need == "host compiler" else installed(need)
+    if need == "two GPUs":
+        return None if len(gpus()) > 1 else _ABSENT[need]
+    module = "nccl.core" if need == "nccl" else need  # `nccl` itself is a namespace: several packages share it
+    there = nvcc() if need == "nvcc" else host_compiler() if need == "host compiler" else installed(module)
     return None if there else _ABSENT[need]
 
 
 def installed(module: str) -> Path | None:
-    """The file of a top-level module that could be imported, or None. Imports nothing."""
+    """The file of a module that could be imported, or None. Imports nothing but a submodule's package."""
     try:
         spec = importlib.util.find_spec(module)
     except (ImportError, ValueError):

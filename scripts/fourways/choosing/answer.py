@@ -1,0 +1,85 @@
+"""The answer to "which way?": what each costs a user or a developer, the best one first."""
+
+from collections.abc import Mapping, Sequence
+
+from fourways.choosing.model import Cost, crossings, total
+from fourways.tables import Row, Table, seconds, seconds_range
+
+
+def choose(
+    costs: Mapping[str, Cost], kernel: float, launches: int, runs: int = 1, cold_runs: int = 0, edits: int = 0
+) -> Table:
+    """Compare ways for so many runs of a program that launches a kernel that often: a row each, the best first.
+
+    `kernel` is how many seconds the GPU works on a launch. `cold_runs` of the runs find nothing built; `edits` is how
+    often the kernel changes and is built anew. `low_seconds` and `high_seconds` are the total at the 10th and at the
+    90th percentile of the start; a way whose low end reaches the best one's high end is "as good".
+    Raises ValueError for numbers that make no sense.
+    """
+    if kernel <= 0 or launches < 0 or runs < 1 or edits < 0:
+        raise ValueError("a kernel takes more than 0 s, there is at least one run; launches and edits are not negative")
+    if not 0 <= cold_runs <= runs:
+        raise ValueError(f"of {runs} runs, {cold_runs} cannot be cold")
+    if not costs:
+        raise ValueError("no way to choose from")
+    asked = {"kernel_seconds": kernel, "launches": launches, "runs": runs, "cold_runs": cold_runs, "edits": edits}
+    rows: list[Row] = []
+    for cost in costs.values():
+        rows.append({"way": cost.name, "clock": "host"} | asked | _answer(cost, asked))
+    rows.sort(key=lambda row: row["total_seconds"])
+    best = rows[0]
+    for row in rows:
+        times = row["total_seconds"] / best["total_seconds"]
+        row["verdict"] = "as good" if row["low_seconds"] <= best["high_seconds"] else f"× {times:.2f}"
+    best["verdict"] = "best"
+    return table(rows)
+
+
+def _answer(cost: Cost, asked: Row) -> Row:
+    runs, once = asked["runs"], total(cost, asked["launches"], asked["kernel_seconds"])
+    more = asked["cold_runs"] * cost.cold + asked["edits"] * cost.edit
+    return {
+        "start_seconds": cost.start,
+        "launch_seconds": cost.launch,
+        "cold_seconds": cost.cold,
+        "edit_seconds": cost.edit,
+        "run_seconds": once,
+        "total_seconds": runs * once + more,
+        "low_seconds": runs * (once - cost.start + cost.low) + more,
+        "high_seconds": runs * (once - cost.start + cost.high) + more,
+        "origin": cost.origin,
+    }
+
+
+def table(rows: Sequence[Row]) -> Table:
+    """The rows of `choose` as a table; its note says what was asked, where it was measured, and where ways cross."""
+    columns = [
+        ("way", lambda row: row["way"]),
+        ("start", lambda row: seconds(row["start_seconds"])),
+        ("a launch", _launch),
+        ("a run", lambda row: seconds(row["run_seconds"])),
+        ("cold: more", lambda row: seconds(row["cold_seconds"])),
+        ("an edit", lambda row: seconds(row["edit_seconds"])),
+        ("all", lambda row: seconds(row["total_seconds"])),
+        ("p10 – p90", lambda row: seconds_range(row["low_seconds"], row["high_seconds"])),
+        ("verdict", lambda row: row["verdict"]),
+    ]
+    return Table("choose", rows, columns, _note(rows) if rows else "")
+
+
+def _launch(row: Row) -> str:
+    """The longer of launch and kernel, and who is busy with it."""
+    host = row["launch_seconds"] > row["kernel_seconds"]
+    return f"{seconds(max(row['launch_seconds'], row['kernel_seconds']))} {'host' if host else 'GPU'}"
+
+
+def _note(rows: Sequence[Row]) -> str:
+    asked, origins = rows[0], dict.fromkeys(row["origin"] for row in rows)
+    parts = [
+        f"Runs: {asked['runs']:,}, {asked['cold_runs']:,} of them cold; launches in each: {asked['launches']:,}; "
+        f"edits: {asked['edits']:,}. Measured on {'; '.join(origins)}."
+    ]
+    lines = [Cost(row["way"], {"all": row["start_seconds"]}, 0, 0, row["launch_seconds"]) for row in rows]
+    for launches, first, then in crossings(lines, asked["kernel_seconds"]):
+        parts.append(f"From {launches:,.0f} launches a run on, {then.name} overtakes {first.name}.")
+    return " ".join(parts)

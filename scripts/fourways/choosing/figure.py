@@ -1,0 +1,39 @@
+"""Total time against launches: a line for each way, and where lines cross."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from fourways import figures, tables
+from fourways.choosing.model import Cost, crossings, total
+
+
+def figure(costs: Mapping[str, Cost], kernel: float, most: int = 10**7) -> Any:
+    """Seconds of a program against its launches, from 1 to `most`, on two logarithmic axes; crossings are ringed.
+
+    `kernel` is how many seconds the GPU works on a launch.
+    """
+    import matplotlib.pyplot as plt
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    figures.style()
+    drawn, ax = plt.subplots(figsize=(4.8, 3.9), layout="constrained")  # inches: readable on a phone, too
+    drawn.suptitle(f"A kernel of {tables.seconds(kernel)}, launched again and again")
+    plt.close(drawn)
+    launches = np.geomspace(1, most, 200)
+    others = iter(figures.STAGE_COLOURS[1:])
+    for number, (name, cost) in enumerate(costs.items()):
+        colour = figures.COLOURS.get(name) or next(others)
+        look: dict[str, Any] = {"color": colour, "linestyle": ("-", "--", "-.", ":")[number % 4], "linewidth": 1.5}
+        ax.plot(launches, [total(cost, each, kernel) for each in launches], label=name, **look)
+    for where, first, _ in crossings(costs.values(), kernel):
+        if where <= most:
+            ax.plot(where, total(first, where, kernel), "o", color="#000000", fillstyle="none", markersize=9)
+    ax.set(xscale="log", yscale="log", xlabel="launches after the first", ylabel="total (host clock)")
+    ax.yaxis.set_major_locator(LogLocator(10, (1, 2, 5)))
+    ax.yaxis.set_major_formatter(lambda value, _: tables.seconds(value))
+    ax.yaxis.set_minor_formatter(NullFormatter())
+    ax.grid(True, axis="y")
+    drawn.legend(ncols=4, loc="outside lower center")
+    return drawn

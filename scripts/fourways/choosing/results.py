@@ -1,0 +1,158 @@
+"""Costs of the ways, read from files of results: the book's own, or what `fourways time --json` wrote."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fourways import kernels
+from fourways.choosing.model import Cost
+from fourways.tables import Row
+
+SHIPPED = ("pybind11",)
+"""The ways whose machine code is built before the program is shipped: no user's process finds nothing built."""
+
+_FIRST = "`fourways time 1 --first --json first.json` measures them"
+_ONE = "`fourways time 1 --first --json first.json` writes one"
+
+
+class ResultsError(ValueError):
+    """A file of results that cannot be used. The message says which, why, and what makes a good one."""
+
+
+def recorded() -> list[Path]:
+    """The book's files on the costs of the ways: lessons 00 and 01, as recorded on its first GPU.
+
+    Raises ResultsError where there is none.
+    """
+    folders = sorted(path.parent for path in (kernels.root() / "book" / "results").glob("*/01_doublify.json"))
+    if not folders:
+        raise ResultsError(f"nothing is recorded in this clone's book/results: give files of your own; {_FIRST}")
+    return [path for name in ("00_two_workflows", "01_doublify") if (path := folders[0] / f"{name}.json").is_file()]
+
+
+def costs(*paths: Path) -> dict[str, Cost]:
+    """The costs of all ways that these files tell of, by way; a later file replaces what an earlier one says.
+
+    Needed is a table `first_result`, cold and warm, with `launch_seconds`; where an older one has none, a `timing` of
+    the same machine serves. A table `edit_loop` (lesson 00's) makes `edit` exact: it is what the loop takes in a
+    running process, or else what a fresh one takes longer than a warm start; without that table, it is what a whole
+    build takes. The host way is left out: its calls last as long as its kernels.
+    Raises ResultsError for a file that is no file of results, and for what is missing in all of them.
+    """
+    found: dict[str, dict[Any, Row]] = {"first_result": {}, "timing": {}, "edit_loop": {}}
+    origins: dict[str, str] = {}
+    for path in paths:
+        content = _read(path)
+        device = content["stamp"].get("device") or "a machine without a GPU"
+        origins[device] = f"{device}, {str(content['stamp'].get('date'))[:10]}"
+        for name, key in (("first_result", "state"), ("timing", "way"), ("edit_loop", "loop")):
+            for row in _rows(path, content["tables"], name):
+                found[name][row["way"], row.get(key)] = row
+    where = " and ".join(map(str, paths))
+    if len(origins) > 1:
+        raise ResultsError(f"{where} come from different machines: {', '.join(origins)}; measure all on one")
+    starts, launches, edits = found["first_result"], found["timing"], found["edit_loop"]
+    if not starts:
+        raise ResultsError(f"no first results in {where}: {_FIRST}")
+    (origin,) = origins.values()
+    told = {}
+    for way, _ in starts:
+        cold, warm = starts.get((way, "cold")), starts.get((way, "warm"))
+        if not (cold and warm):
+            continue
+        if measured := [row["launch_seconds"] for row in (cold, warm) if "launch_seconds" in row]:
+            launch = min(each["median"] for each in measured)  # the same launch: what disturbs a process only adds
+        elif timed := launches.get((way, way)):
+            launch = timed["launch_seconds"]["median"]
+        else:
+            continue
+        told[way] = _cost(way, cold, warm, launch, edits, origin)
+    if not told:
+        raise ResultsError(f"no way on a GPU has a cold and a warm first result and its launches in {where}: {_FIRST}")
+    return told
+
+
+def plug_in_cost(kind: str) -> Cost:
+    """What lesson 08 recorded of a plug-in as `ptx` or `ltoir`: its start compiles and links it, a launch is a call.
+
+    Raises ResultsError where that is not recorded.
+    """
+    path = recorded()[-1].with_name("08_linking.json")
+    tables = _read(path)["tables"]
+    links = {row["shipped"]: row for row in tables.get("price", []) if row["library"] == "this one"}
+    calls = {row["program"]: row for row in tables.get("linked", [])}
+    if kind not in links or kind not in calls:
+        raise ResultsError(f"{path} tells of no plug-in as {kind!r}; there are: {', '.join(links.keys() & calls)}")
+    link = links[kind]["seconds"]
+    return Cost(kind, {"link": link["median"]}, link["p10"], link["p90"], calls[kind]["seconds"]["median"])
+
+
+def _cost(way: str, cold: Row, warm: Row, launch: float, edits: Mapping[Any, Row], origin: str) -> Cost:
+    stages = {name: seconds for name, seconds in warm["stages"].items() if name != "inputs"}
+    inputs = warm["stages"].get("inputs", 0.0)
+    if running := edits.get((way, "running process")):
+        edited = running["seconds"]["median"]
+    elif fresh := edits.get((way, "fresh process")):
+        edited = fresh["seconds"]["median"] - warm["seconds"]["median"]
+    else:
+        edited = cold["stages"].get("build", 0.0) - warm["stages"].get("build", 0.0)
+    more = 0.0 if way in SHIPPED else cold["seconds"]["median"] - warm["seconds"]["median"]
+    return Cost(
+        name=way,
+        stages=stages,
+        low=warm["seconds"]["p10"] - inputs,
+        high=warm["seconds"]["p90"] - inputs,
+        launch=launch,
+        cold=max(0.0, more),
+        edit=max(0.0, edited),
+        origin=origin,
+    )
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ResultsError(f"{path} cannot be read ({error.strerror})") from None
+    except ValueError:
+        raise ResultsError(f"{path} is no JSON; {_ONE}") from None
+    whole = isinstance(content, dict) and {"stamp", "tables"} <= content.keys()
+    if not whole or not all(isinstance(content[key], dict) for key in ("stamp", "tables")):
+        raise ResultsError(f"{path} is no file of results, which holds `stamp` and `tables`; {_ONE}")
+    return content
+
+
+_WANTED: Mapping[str, Sequence[str]] = {
+    "first_result": ("way", "state", "seconds", "stages"),
+    "timing": ("way", "launch_seconds"),
+    "edit_loop": ("way", "loop", "seconds"),
+}
+
+
+def _rows(path: Path, tables: Mapping[str, Any], name: str) -> list[Row]:
+    """The rows of a table that tell of a way on the GPU, each with what is needed of it."""
+    rows = tables.get(name, [])
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise ResultsError(f"{path}: `{name}` is no list of rows, as this version of Four Ways writes it")
+    if name == "timing":  # the host way and the copy have no launch
+        rows = [row for row in rows if "launch_seconds" in row]
+    rows = [row for row in rows if row.get("way") != "host"]
+    for row in rows:
+        for key in (*_WANTED[name], *({"launch_seconds"} & row.keys())):
+            if not _good(row.get(key), key):
+                raise ResultsError(
+                    f"{path}: a row of `{name}` has no good `{key}` ({row.get(key)!r}), as this version of Four Ways "
+                    "writes it; measure again, or see the book's page on results"
+                )
+    return rows
+
+
+def _good(value: Any, key: str) -> bool:
+    """Whether a value is of the kind that stands under this key."""
+    if key in ("way", "state", "loop"):
+        return isinstance(value, str)
+    if not isinstance(value, dict) or (key != "stages" and not {"median", "p10", "p90"} <= value.keys()):
+        return False
+    return all(isinstance(each, int | float) and 0 <= each < math.inf for each in value.values())

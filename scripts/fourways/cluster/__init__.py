@@ -1,0 +1,19 @@
+"""One kernel on many workers: a compile storm and what avoids it, ranks that come through or are ended, a plate over
+several GPUs."""
+
+from fourways.cluster.plates import CHECK, check_strips, join_without, scale_plates, scaling_figure, scaling_table
+from fourways.cluster.ranks import Meeting, RanksError, Tell, run_ranks
+from fourways.cluster.storm import broadcast, compare_plans, storm_figure
+from fourways.cluster.strips import (
+    Part,
+    Side,
+    Strip,
+    own_rows,
+    sides,
+    step_then_exchange,
+    step_while_exchanging,
+    step_with_peer_copies,
+    with_halos,
+)
+from fourways.cluster.tasks import Parcel, accept, compile_by_nvcc, compile_cubin, own_cache
+from fourways.cluster.workers import cpu_seconds, on_each, workers

@@ -1,0 +1,76 @@
+"""What the workers of a cluster are given to do. Nothing here needs a GPU."""
+
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from fourways import building, toolchain
+
+
+class Parcel(NamedTuple):
+    """A cubin on its way to other workers: the architecture that it is for ("sm_90"); whether this call built it."""
+
+    arch: str
+    code: bytes
+    built: bool
+
+
+def own_cache() -> Path:
+    """This worker's folder for what it compiles; it ends with the worker."""
+    from distributed import get_worker
+
+    return Path(get_worker().local_directory) / "cubins"
+
+
+def compile_cubin(source: str, arch: str, cache: Path | str | None = None) -> Parcel:
+    """The cubin of `source` for `arch` by `cuda.core`, from the program cache in the folder `cache`, or else compiled.
+
+    `cache` is by default a fresh folder, which holds nothing. Raises OSError, which names the folder, where it cannot
+    be used, and what `cuda.core` raises where the source does not compile.
+    """
+    from cuda.core import Program, ProgramOptions
+    from cuda.core.utils import FileStreamProgramCache, make_program_cache_key
+
+    # NVRTC's own cache, where there is a driver, would answer for every worker of this machine
+    options = ProgramOptions(arch=arch, no_cache=True)
+    key = make_program_cache_key(code=source, code_type="c++", options=options, target_type="cubin")
+    cache = cache or tempfile.mkdtemp(prefix="cold-", dir=own_cache().parent)
+    try:
+        with FileStreamProgramCache(cache) as known:
+            if found := known.get(key):
+                return Parcel(arch, found, built=False)
+            code = Program(source, "c++", options).compile("cubin").code
+            known[key] = code
+    except OSError as problem:
+        remedy = "name a folder that this worker can write, or compile once and send the cubin"
+        raise OSError(f"the cache {cache} cannot be used ({problem.strerror}): {remedy}") from None
+    return Parcel(arch, code, built=True)
+
+
+def compile_by_nvcc(path: Path | str, arch: str) -> Parcel:
+    """The cubin of the kernel file `path` by nvcc, which keeps no cache. Raises `building.BuildError`."""
+    return Parcel(arch, building.build(path, "nvcc", arch).code, built=True)
+
+
+def accept(parcel: Parcel, arch: str) -> Parcel:
+    """`parcel` as it came, not built here, if a GPU of `arch` ("sm_90") runs it; else ValueError, which names both."""
+    if not toolchain.runs_on([parcel.arch], arch):
+        raise ValueError(f"a cubin for {parcel.arch} came, and this worker's GPU is {arch}: build one for {arch}")
+    return parcel._replace(built=False)
+
+
+def import_binding() -> Parcel:
+    """Import `fourways_aot`, in which the kernel lies since the package was built."""
+    import fourways_aot
+
+    return Parcel(" ".join(fourways_aot.built_for), b"", built=False)
+
+
+def prepare() -> None:
+    """What every plan's workers import before the first build is asked for, so that no build pays for it."""
+    import cuda.core
+    import cuda.core.utils
+    from cuda.bindings import nvrtc
+
+    nvrtc.nvrtcVersion()  # loads the library
+    assert cuda.core

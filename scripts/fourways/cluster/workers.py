@@ -1,0 +1,65 @@
+"""A Dask cluster of worker processes on this machine, started and ended by its user."""
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from fourways import toolchain
+
+
+@contextmanager
+def workers(count: int, retries: int = 3) -> Iterator[Any]:
+    """A `distributed.Client` of `count` fresh worker processes, one thread each; they end with the block.
+
+    Each worker has a folder of its own, in which its cache is: `tasks.own_cache`. A task that ended its worker is
+    given to another worker, up to `retries` times. All of it listens on 127.0.0.1, which other machines cannot reach.
+    The process from which workers are forked stays for the next cluster, and ends with the caller's.
+    Raises RuntimeError, with the remedy, where Dask's distributed is missing.
+    """
+    if reason := toolchain.missing("distributed"):
+        raise RuntimeError(reason)
+    import dask
+    from distributed import Client, LocalCluster
+
+    settings = {
+        "distributed.scheduler.allowed-failures": retries,
+        # a task that names its worker, and outlives it, waits for nobody
+        "distributed.scheduler.no-workers-timeout": "20s",
+        # the workers' imports are made once, in a process from which they are forked
+        "distributed.worker.multiprocessing-method": "forkserver",
+        # CPU seconds are counted: what Dask samples for its dashboard would be, too
+        "distributed.worker.profile.enabled": False,
+        "distributed.admin.tick.interval": "500ms",
+    }
+    local: dict[str, Any] = {"n_workers": count, "threads_per_worker": 1, "env": toolchain.variables()}
+    local |= {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "silence_logs": "CRITICAL"}
+    with (
+        tempfile.TemporaryDirectory(prefix="fourways-", ignore_cleanup_errors=True) as folder,
+        dask.config.set(settings | {"temporary-directory": folder}),
+        LocalCluster(**local) as cluster,
+        Client(cluster) as client,
+    ):
+        client.wait_for_workers(count, timeout=120)
+        yield client
+
+
+def on_each(client: Any, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+    """`function(*arguments)` as one task on each worker, all at once; their results, in the workers' order.
+
+    Raises what a task raises, distributed's NoValidWorkerError where a worker dies before its task is done, and
+    RuntimeError where there is no worker, as between the death of all and their return.
+    """
+    addresses = list(client.scheduler_info(n_workers=-1)["workers"])
+    if not addresses:
+        raise RuntimeError("the cluster has no worker now: client.wait_for_workers(1) waits for one")
+    tasks = [client.submit(function, *arguments, workers=[address], pure=False) for address in addresses]
+    return client.gather(tasks)
+
+
+def cpu_seconds() -> float:
+    """CPU seconds of this process so far, on all its threads, and of its children that have ended."""
+    ended = os.times()
+    return time.process_time() + ended.children_user + ended.children_system

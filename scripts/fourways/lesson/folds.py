@@ -1,0 +1,45 @@
+"""What a page folds away: sections that go deeper, and what would give a question's answer away.
+
+A section whose heading begins with `Deeper` ends before the next heading of its level or above; both headings begin a
+cell. A question is a box of the class `predict`; its answer is the next `{dropdown} Answer`, and code cells between the
+two show what was asked.
+"""
+
+import re
+from typing import Any
+
+_HEADING = re.compile(r"(#{2,}) (.+)")
+_SIGN = re.compile(r"^:{3,}\{(?:admonition\} .*\n:class: (?P<question>predict)|dropdown\} Answer)$", re.MULTILINE)
+
+
+def deeper(notebook: Any) -> list[bool]:
+    """For each cell of a notebook whether it stands in a section that goes deeper."""
+    level, folded = 0, []
+    for cell in notebook.cells:
+        heading = _HEADING.match(cell.source) if cell.cell_type == "markdown" else None
+        if heading and (not level or len(heading[1]) <= level):
+            level = len(heading[1]) if heading[2].startswith("Deeper") else 0
+        folded.append(bool(level))
+    return folded
+
+
+def asked(notebook: Any) -> list[bool]:
+    """For each cell of a notebook whether it is a code cell that shows the answer to a question."""
+    pending, found = False, []
+    for cell in notebook.cells:
+        found.append(pending and cell.cell_type == "code")
+        if cell.cell_type == "markdown":
+            for sign in _SIGN.finditer(cell.source):
+                pending = bool(sign["question"])
+    return found
+
+
+def questions(notebook: Any) -> list[str]:
+    """The text of each question, up to its answer's sign or the end of its cell."""
+    texts = []
+    for cell in notebook.cells:
+        signs = list(_SIGN.finditer(cell.source)) if cell.cell_type == "markdown" else []
+        for sign, end in zip(signs, [*(next_.start() for next_ in signs[1:]), None], strict=False):
+            if sign["question"]:
+                texts.append(cell.source[sign.end() : end])
+    return texts

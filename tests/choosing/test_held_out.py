@@ -1,0 +1,72 @@
+"""The model against fresh processes, on the host way: a child that launches N more times."""
+
+import pytest
+
+from fourways import choosing, lesson, timing, toolchain
+
+FOUND = lesson.find("01")
+
+
+def test_a_process_launches_as_often_as_it_is_told() -> None:
+    none, many = (timing.first_result(FOUND, "host", {}, launches=launches) for launches in (0, 500))
+    assert "launches" not in none
+    assert many["launches"] > 50 * many["launch"] / 100 > 0, "500 launches take longer than half of one"
+
+
+def test_the_size_is_the_one_asked_for() -> None:
+    small, large = (timing.first_result(FOUND, "host", {}, size=size, launches=1) for size in (16, 2**22))
+    assert large["launches"] > 3 * small["launches"]
+
+
+def test_the_model_holds_on_the_host_way() -> None:
+    """Loosely: other tests run beside it. The lesson states the error."""
+    stages = timing.first_result(FOUND, "host", {}, launches=1000)
+    launch, start = stages["launches"] / 1000, stages["start"] + stages["import"]
+    cost = choosing.Cost("host", {"start": start}, start, start, launch)
+    many = int(2 * start / launch)
+    table = choosing.held_out("01", {"host": cost}, [choosing.Trial(many), choosing.Trial(1)], {"host": launch}, runs=1)
+    row, short = table.rows
+    assert 1 / 3 < row["model_seconds"] / row["seconds"] < 3, "without the launches it would be less than a third"
+    assert row["seconds"] > 1.5 * short["seconds"] and row["recorded_seconds"] == pytest.approx(start + many * launch)
+    assert table.cells()[0][:3] == ["host", "16", f"{many:,}"]
+
+
+def test_a_trial_is_predicted_from_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The quickest of each; a kernel longer than a launch is the bound; what the inputs cost is left out."""
+    took = {100_000: [(0.6, 1.4), (0.9, 1.6)], 50_000: [(0.5, 1.5), (0.7, 1.2)]}
+
+    def first_result(*_: object, size: int, launches: int) -> dict[str, float]:
+        assert size == (16 if launches == 100_000 else 1000)
+        start, loop = took[launches].pop(0)
+        return {"start": start - 0.1, "inputs": 9.0, "launch": 0.1, "launches": loop}
+
+    monkeypatch.setattr(timing, "first_result", first_result)
+    cost = choosing.Cost("host", {"start": 0.25}, 0.25, 0.25, launch=5e-6)
+    trials = [choosing.Trial(100_000), choosing.Trial(50_000, 1000, {"host": 2e-5})]
+    table = choosing.held_out("01", {"host": cost}, trials, {"host": 1e-5})
+    assert not any(took.values()), "two processes each"
+    assert [row["seconds"] for row in table.rows] == pytest.approx([2.0, 1.9])
+    assert [row["slowest_seconds"] for row in table.rows] == pytest.approx([2.5, 2.0])
+    assert [row["model_seconds"] for row in table.rows] == pytest.approx([0.5 + 1.0, 0.6 + 1.0])
+    assert [row["error"] for row in table.rows] == pytest.approx([-0.25, 1.6 / 1.9 - 1])
+    assert [row["recorded_seconds"] for row in table.rows] == pytest.approx([0.75, 1.25])
+    assert [row["recorded_error"] for row in table.rows] == pytest.approx([-0.625, 1.25 / 1.9 - 1])
+    assert table.note.endswith("2 fresh processes a row. Largest error today: host 25.0%. Beyond 15%: host.")
+
+
+def test_a_way_that_cannot_run_here_has_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toolchain, "missing", lambda way: "no GPU")
+    trials = [choosing.Trial(10), choosing.Trial(20)]
+    assert choosing.held_out("01", choosing.costs(*choosing.recorded()), trials, {}).rows == []
+
+
+@pytest.mark.parametrize("trials, runs", [(1, 2), (0, 2), (2, 0)])
+def test_nothing_to_predict_from(trials: int, runs: int) -> None:
+    with pytest.raises(ValueError, match="wanted two trials or more, and at least one run"):
+        choosing.held_out("01", {}, [choosing.Trial(10)] * trials, {}, runs)
+
+
+def test_bytes_of_what_is_installed() -> None:
+    numpy, both = choosing.installed_bytes("numpy"), choosing.installed_bytes("numpy", "cuda-pathfinder")
+    assert numpy and both and 10e6 < numpy < both
+    assert choosing.installed_bytes("numpy", "nobody-has-this") is None

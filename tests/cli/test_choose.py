@@ -1,0 +1,58 @@
+"""`fourways choose`: an answer from the book's numbers or one's own, and one clear message for each mistake."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from fourways import choosing, cli, files, kernels, toolchain
+
+
+def fourways(*words: str | Path) -> Result:
+    return CliRunner().invoke(cli.app, [str(word) for word in words])
+
+
+def test_an_answer_with_rows_and_a_figure(tmp_path: Path) -> None:
+    rows, figure = tmp_path / "rows.json", tmp_path / "choose.svg"
+    done = fourways("choose", "--kernel", "2us", "--launches", "100000", "--json", rows, "--figure", figure)
+    assert done.exit_code == 0 and "best" in done.stdout and "Measured on NVIDIA" in " ".join(done.stdout.split())
+    found = json.loads(rows.read_text())["tables"]["choose"]
+    assert {row["way"] for row in found} == {"nvrtc", "nvcc", "pycuda", "pybind11"}
+    assert (found[0]["launches"], found[0]["runs"], found[0]["kernel_seconds"]) == (100_000, 100, pytest.approx(2e-6))
+    assert "A kernel of 2.00 µs" in figure.read_text()
+
+
+def test_ways_and_numbers_of_one_s_own(tmp_path: Path) -> None:
+    recorded = json.loads(choosing.recorded()[-1].read_text())["tables"]
+    times = {"median": 5e-6, "p10": 4e-6, "p90": 6e-6, "samples": 3}
+    first = tmp_path / "first.json"
+    rows = [row | {"launch_seconds": times} for row in recorded["first_result"]]
+    first.write_text(files.results(toolchain.stamp(), {"first_result": rows}))
+    done = fourways("choose", "-r", first, "--way", "pycuda", "--way", "nvrtc", "--edits", "5")
+    assert done.exit_code == 0 and "pycuda" in done.stdout and "pybind11" not in done.stdout
+    assert "edits: 5" in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        ("--way opencl", "Invalid value for --way: 'opencl'; choose from nvrtc, nvcc, pycuda, pybind11"),
+        ("--way host", "'host'; choose from"),
+        ("--kernel banana", "Invalid value for --kernel: 'banana' is no time above 0; wanted a number and its unit"),
+        ("--kernel -30us", "'-30us' is no time above 0"),
+        ("--launches many", "Invalid value for '--launches'"),
+        ("--launches -1", "Invalid value for '--launches'"),
+        ("--runs 0", "Invalid value for '--runs'"),
+        ("--runs 3 --cold 4", "Invalid value for --cold: of 3 runs, 4 cannot be cold"),
+        ("--results README.md", "Invalid value for --results: README.md is no JSON"),
+        ("--results nowhere.json", "nowhere.json cannot be read (No such file or directory)"),
+        ("--results book/_static/results.schema.json", "is no file of results, which holds `stamp` and `tables`"),
+        ("--results book/results/nvidia-h200/06_timing.json", "no first results in"),
+    ],
+)
+def test_mistakes_get_one_clear_message(words: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(kernels.root())
+    done = fourways("choose", *words.split())
+    assert done.exit_code == 2
+    assert said in " ".join(done.stderr.replace("│", "").split())

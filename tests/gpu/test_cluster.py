@@ -1,0 +1,29 @@
+"""Plates on one GPU and, where there are two, on both: checked bit by bit by `scale_plates` itself; a rank missing."""
+
+import pytest
+
+from fourways import cluster, toolchain
+
+toolchain.activate()  # ranks build by nvcc, too
+
+
+def test_one_gpu() -> None:
+    found = cluster.scale_plates({256: 5}, [1])["scaling"]
+    assert "No times" not in found.note
+    assert {row["side"] for row in found.rows} == {256}
+
+
+@pytest.mark.alone
+@pytest.mark.skipif(bool(toolchain.missing("two-gpus") or toolchain.missing("nccl")), reason="two GPUs and nccl4py")
+def test_two_gpus_are_nearly_twice_as_fast() -> None:
+    found = cluster.scale_plates({16384: 50}, [1, 2])
+    assert "No times" not in found["scaling"].note
+    speedup = {(row["gpus"], row["how"]): row["speedup"] for row in found["scaling"].rows}
+    assert speedup[2, "both at once"] > 1.9
+    assert {row["way"] for row in found["rank_builds"].rows} == {"nvrtc", "nvcc", "cubin, sent", "pybind11"}
+
+
+@pytest.mark.skipif(bool(toolchain.missing("nccl")), reason="nccl4py")
+def test_a_rank_that_never_joins_is_named() -> None:
+    with pytest.raises(cluster.RanksError, match="rank 0 is joining NCCL; rank 1 is asleep"):
+        cluster.join_without(absent=1, limit=20)

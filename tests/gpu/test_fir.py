@@ -1,0 +1,69 @@
+"""The FIR filter on a GPU: its binding for lengths on its list and off it, and what lesson 09 promises of constants."""
+
+import functools
+
+import cupy
+import numpy as np
+import pytest
+
+import fourways_aot
+from fourways import kernels, lesson, timing
+
+SIZES = (0, 1, 3, 4, 5, 33, 257, 1009, 1_000_003)
+
+
+def random(size: int, seed: int) -> np.ndarray:
+    return np.asarray(np.random.default_rng(seed).random(size, np.float32))
+
+
+@pytest.mark.parametrize("length", [1, 8, 15, 16, 17, 32, 100])
+@pytest.mark.parametrize("offset", [0, 1])
+def test_the_binding_is_right_for_any_length_size_and_address(length: int, offset: int) -> None:
+    reference = lesson.load(lesson.find("09"), ["pybind11"]).reference
+    for size in SIZES:
+        if size + length > 1:
+            x, taps = random(size + length - 1, 5), random(length, 6)
+            moved, around = cupy.zeros(x.size + offset, cupy.float32), cupy.full(size + 64, cupy.nan, cupy.float32)
+            moved[offset:] = cupy.asarray(x)
+            y = around[offset : offset + size]
+            assert fourways_aot.fir(moved[offset:], cupy.asarray(taps), y) is None
+            np.testing.assert_allclose(y.get(), reference(x, taps), rtol=1e-5)
+            y.fill(cupy.nan)
+            assert cupy.isnan(around).all(), "wrote outside of y"
+
+
+def test_a_bad_argument_leaves_the_output_alone() -> None:
+    x, taps, y = cupy.ones(18, cupy.float32), cupy.ones(3, cupy.float32), cupy.full(16, cupy.nan, cupy.float32)
+    for arguments in ((x[:17], taps, y), (x, taps[:0], y), (x, taps, y.reshape(4, 4)), (y, taps[:1], y)):
+        with pytest.raises(ValueError, match=r"^fir: "):
+            fourways_aot.fir(*arguments)
+    cupy.cuda.Device().synchronize()
+    assert cupy.isnan(y).all()
+
+
+def test_more_than_48_kb_of_shared_memory_must_be_asked_for() -> None:
+    """What lesson 09 says of CuPy."""
+    text = r"""
+    extern "C" __global__ void f(float *y) { extern __shared__ float t[]; t[16383] = 7; *y = t[16383]; }"""
+    kernel, y = cupy.RawModule(code=text).get_function("f"), cupy.zeros(1, cupy.float32)
+    with pytest.raises(cupy.cuda.driver.CUDADriverError, match="INVALID_VALUE"):
+        kernel((1,), (1,), (y,), shared_mem=65_536)
+    kernel.max_dynamic_shared_size_bytes = 65_536
+    kernel((1,), (1,), (y,), shared_mem=65_536)
+    assert y[0] == 7
+
+
+@pytest.mark.alone
+def test_known_taps_are_quicker_by_half() -> None:
+    size = timing.gpu_size(bytes_per_element=8, most=2**27)
+    if size < 2**27:
+        pytest.skip("the target is for a GPU of the H200's kind")
+    x, taps = map(cupy.asarray, lesson.load(lesson.find("09"), ["nvrtc"]).make_inputs(size))
+    y, text = cupy.empty(size, cupy.float32), ",".join(f"{tap.hex()}f" for tap in taps.tolist())
+    seconds = []
+    for options, outputs in (((), 1), ((f"-DTAPS={text}", "-DOUTPUTS=4"), 4)):
+        kernel = cupy.RawModule(code=kernels.source("fir"), options=options).get_function("fir")
+        launch = (-(-size // (256 * outputs)),), (256,), (x, taps, np.int32(16), y, np.int64(size))
+        samples = timing.device_seconds(functools.partial(kernel, *launch))
+        seconds.append(timing.summary(samples)["median"])
+    assert seconds[0] / seconds[1] >= 1.5

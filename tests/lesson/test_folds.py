@@ -1,0 +1,140 @@
+"""Sections that go deeper, questions and their answers, wrong answers to exercises, and how long it all takes."""
+
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from fourways import lesson
+
+TEXT = """---
+fourways: {kernel: doublify, ways: [host], without: {}}
+---
+
+# A lesson
+
+WORDS
+
+```cuda
+int line_1;
+
+int line_2;
+```
+
+:::{admonition} Predict
+:class: predict
+How many?
+
+- one
+- two
+:::
+
+```{code-cell} python
+print(1)
+```
+
+```{code-cell} python
+:tags: [hide-input]
+
+print(2)
+print(3)
+```
+
+:::{dropdown} Answer
+Two.
+:::
+
+```{code-cell} python
+:tags: [exercise]
+
+print("Not yet: begin.")
+```
+
+```{code-cell} python
+:tags: [wrong]
+
+print("Not yet: that is half of it.")
+```
+
+```{code-cell} python
+:tags: [solution]
+
+print("Right.")
+```
+
++++
+
+## Deeper: one
+
+WORDS
+
+### A part of it
+
+```{code-cell} python
+print(4)
+```
+
++++
+
+## On
+
+```{code-cell} python
+print(5)
+```
+"""
+
+
+@pytest.fixture
+def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> lesson.Lesson:
+    monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
+    for folder in ("lessons", "cpp/kernels", "book"):
+        (tmp_path / folder).mkdir(parents=True)
+    path = tmp_path / "lessons" / "00_lesson.md"
+    path.write_text(TEXT.replace("WORDS", "word " * 1500))
+    return lesson.Lesson(path)
+
+
+def sources(found: lesson.Lesson, which: list[bool]) -> list[str]:
+    cells = zip(found.notebook.cells, which, strict=True)
+    return [cell.source for cell, chosen in cells if chosen and cell.cell_type == "code"]
+
+
+def test_what_goes_deeper_ends_at_the_next_heading_of_its_level(found: lesson.Lesson) -> None:
+    assert sources(found, lesson.deeper(found.notebook)) == ["print(4)"]
+
+
+def test_cells_between_a_question_and_its_answer(found: lesson.Lesson) -> None:
+    assert sources(found, lesson.asked(found.notebook)) == ["print(1)", "print(2)\nprint(3)"]
+    (question,) = lesson.questions(found.notebook)
+    assert question.split() == ["How", "many?", "-", "one", "-", "two", ":::"]
+
+
+def test_minutes_are_counted(found: lesson.Lesson) -> None:
+    """Ten for each 1500 words; two lines of the kernel and two of open cells; four cells; an exercise."""
+    core, deeper = lesson.length(found)
+    assert core == round((1500 + 2) / 150 + (2 + 2) / 10 + 3 / 4 + 6)
+    assert deeper == round(10 + 1 / 10 + 1 / 4)
+    assert str(lesson.length(found)) == f"{core} + {deeper}"
+
+
+def test_wrong_answers_are_run_where_they_are_asked_for(found: lesson.Lesson) -> None:
+    assert "that is half of it" not in nbformat.writes(found.notebook)
+    plain, whole = lesson.run(found), lesson.run(found, wrong=True)
+    assert (plain.outcome, whole.outcome) == ("passed", "passed")
+    assert whole.ran == plain.ran + 1
+
+
+def test_a_notebook_for_a_class(found: lesson.Lesson, tmp_path: Path) -> None:
+    (tmp_path / "book" / "references.bib").touch()
+    (path,) = lesson.export([found], tmp_path / "class")
+    cells = nbformat.read(path, 4).cells
+    texts = [cell.source for cell in cells]
+    guess = texts.index("*Your guess, before you run the next cell:*")
+    assert texts[guess + 1] == "print(1)" and texts.count(texts[guess]) == 1
+    assert "> **Predict**\n>\n> How many?" in texts[0]
+    assert "<details><summary>Answer</summary>\n\nTwo.\n\n</details>" in texts
+    assert [cell.source for cell in cells if cell.metadata.get("jupyter", {}).get("source_hidden")] == [
+        "print(2)\nprint(3)"
+    ]
+    collapsed = [cell.source[:9] for cell in cells if cell.metadata.get("jp-MarkdownHeadingCollapsed")]
+    assert collapsed == ["## Deeper"]
