@@ -13,6 +13,8 @@ from fourways.cluster.strips import (
     step_then_exchange,
     step_while_exchanging,
     step_with_peer_copies,
+    two_steps,
+    two_steps_as_graph,
     with_halos,
 )
 from fourways.cluster.tasks import Parcel, accept, compile_by_nvcc, compile_cubin, own_cache

@@ -87,6 +87,27 @@ def step_while_exchanging(strip: Strip, u: Any, v: Any) -> None:
         strip.done.record(strip.main)
 
 
+def two_steps(step: Callable[[Strip, Any, Any], None], strip: Strip, u: Any, v: Any) -> Callable[[], None]:
+    """A call that takes two steps, from u to v and back; it launches each kernel, copy and exchange."""
+
+    def call() -> None:
+        step(strip, u, v)
+        step(strip, v, u)
+
+    return call
+
+
+def two_steps_as_graph(strip: Strip, u: Any, v: Any) -> Callable[[], None]:
+    """The same by `step_while_exchanging` as a CUDA graph, in one launch. Take steps before, which load the kernels."""
+    strip.main.begin_capture()
+    strip.done.record(strip.main)
+    two_steps(step_while_exchanging, strip, u, v)()
+    strip.ready.record(strip.link)
+    strip.main.wait_event(strip.ready)  # a capture ends on the stream where it began, after all that others were given
+    graph = strip.main.end_capture()
+    return lambda: graph.launch(strip.main)
+
+
 @dataclass
 class Part:
     """A strip in a process that has all of them: its GPU, its plates, its stream, and the event of its last step."""

@@ -15,19 +15,24 @@ from typing import Any, NamedTuple
 
 from fourways.cluster.ranks import Meeting, Tell
 from fourways.cluster.strips import (
-    Part,
     Strip,
     own_rows,
     sides,
     step_then_exchange,
     step_while_exchanging,
-    step_with_peer_copies,
+    two_steps,
+    two_steps_as_graph,
     with_halos,
 )
 
 BLOCK, CELLS = (128, 2), (512, 8)  # threads of a block, and the cells that it computes: wide, high
 
-HOW = {"compute, then exchange": step_then_exchange, "both at once": step_while_exchanging}
+HOW: dict[str, Callable[[Strip, Any, Any], Callable[[], None]]] = {
+    "compute, then exchange": partial(two_steps, step_then_exchange),
+    "both at once": partial(two_steps, step_while_exchanging),
+    "both at once, a graph": two_steps_as_graph,
+}
+"""By name, what makes a call that takes two steps; the last takes what the one before it has loaded."""
 
 
 class Work(NamedTuple):
@@ -38,9 +43,9 @@ class Work(NamedTuple):
     caches: str
     """A folder below which each rank has its own, empty caches."""
     check: tuple[int, int, int]
-    """Height, width and steps of a plate whose rows the ranks return."""
+    """Height, width and steps, an even number, of a plate whose rows the ranks return."""
     measure: dict[int, int]
-    """Steps by the side of a square plate."""
+    """Steps, an even number, by the side of a square plate."""
     builds: bool
     """Whether to build the kernel by each way before the first exchange."""
 
@@ -76,17 +81,18 @@ def rank_work(rank: int, tell: Tell, meeting: Meeting, count: int, work: Work) -
     height, width, steps = work.check
     whole = first_plate(height, width)
     held, own = with_halos(rank, count, height), own_rows(rank, count, height)
-    for name, step in HOW.items():
+    for name, make in HOW.items():
         tell(f"checking: {name}")
         u = cp.asarray(whole[held.start : held.stop])
-        last = run(make_strip(rank, count, launch, communicator, u), step, u, u.copy(), steps)
-        found["rows"][name] = last[own.start - held.start :][: len(own)].get()
+        strip = make_strip(rank, count, launch, communicator, u)
+        run(strip, make(strip, u, u.copy()), steps)
+        found["rows"][name] = u[own.start - held.start :][: len(own)].get()
     for side, steps in work.measure.items():
         tell(f"measuring a plate of {side}²")
         u = cp.random.default_rng(rank).random((len(with_halos(rank, count, side)), side), dtype=cp.float32)
         strip, v = make_strip(rank, count, launch, communicator, u), u.copy()
         found["seconds"][side] = {
-            name: timed(partial(run, strip, step, u, v, steps), steps, meeting) for name, step in HOW.items()
+            name: timed(partial(run, strip, make(strip, u, v), steps), steps, meeting) for name, make in HOW.items()
         }
         del u, v, strip
         cp.get_default_memory_pool().free_all_blocks()
@@ -154,17 +160,15 @@ def exchanger(communicator: Any) -> Callable[[list, Any], None]:
     return exchange
 
 
-def run(strip: Strip, step: Callable[[Strip, Any, Any], None], u: Any, v: Any, steps: int) -> Any:
-    """Take steps, wait for the GPU, and return the newer array."""
+def run(strip: Strip, call: Callable[[], None], steps: int) -> None:
+    """Take steps, an even number, and wait for the GPU."""
     import cupy as cp
 
     cp.cuda.Device().synchronize()  # the arrays were made on another stream
     strip.done.record(strip.main)
-    for _ in range(steps):
-        step(strip, u, v)
-        u, v = v, u
+    for _ in range(steps // 2):
+        call()
     cp.cuda.Device().synchronize()
-    return u
 
 
 def timed(call: Callable[[], Any], steps: int, meeting: Meeting) -> float:
@@ -222,62 +226,3 @@ def first_plate(height: int, width: int) -> Any:
     import numpy as np
 
     return np.random.default_rng(1).random((height, width), np.float32)
-
-
-def peer_work(rank: int, tell: Tell, meeting: Meeting, count: int, work: Work) -> dict[str, Any]:
-    """The same plates by one process for all `count` GPUs: returns `seconds` as `rank_work`, and `rows` of each GPU."""
-    tell("importing CuPy")
-    import cupy as cp
-
-    for here in range(count):
-        for other in set(range(count)) - {here}:
-            if cp.cuda.runtime.deviceCanAccessPeer(here, other):
-                with cp.cuda.Device(here):
-                    cp.cuda.runtime.deviceEnablePeerAccess(other)
-    launch = launcher(work.cubin)
-    tell("checking")
-    height, width, steps = work.check
-    whole = first_plate(height, width)
-    plates = [whole[held.start : held.stop] for held in (with_halos(r, count, height) for r in range(count))]
-    parts = make_parts(plates)
-    run_parts(parts, launch, steps)
-    rows = []
-    for number, part in enumerate(parts):
-        own, held = own_rows(number, count, height), with_halos(number, count, height)
-        with part.device:
-            rows.append(part.u[own.start - held.start :][: len(own)].get())
-    seconds = {}
-    for side, steps in work.measure.items():
-        tell(f"measuring a plate of {side}²")
-        parts = make_parts([(len(with_halos(r, count, side)), side) for r in range(count)])
-        seconds[side] = timed(partial(run_parts, parts, launch, steps), steps, meeting)
-    return {"rows": rows, "seconds": seconds}
-
-
-def make_parts(plates: list[Any]) -> list[Part]:
-    """A part on each GPU: of a NumPy array, or of a shape, then with random temperatures."""
-    import cupy as cp
-
-    parts = []
-    for number, plate in enumerate(plates):
-        with cp.cuda.Device(number):
-            shape = isinstance(plate, tuple)
-            u = cp.random.default_rng(number).random(plate, dtype=cp.float32) if shape else cp.asarray(plate)
-            stream, stepped = cp.cuda.Stream(non_blocking=True), cp.cuda.Event(disable_timing=True)
-            parts.append(Part(cp.cuda.Device(number), sides(number, len(plates)), stream, stepped, u, u.copy()))
-            cp.cuda.Device(number).synchronize()
-    return parts
-
-
-def run_parts(parts: list[Part], launch: Callable[[Any, Any], None], steps: int) -> None:
-    """Take steps, and wait for all GPUs."""
-    import cupy as cp
-
-    def copy(halo: Any, part: Part, row: Any, peer: Part) -> None:
-        where, whence = (halo.data.ptr, part.device.id), (row.data.ptr, peer.device.id)
-        cp.cuda.runtime.memcpyPeerAsync(*where, *whence, row.nbytes, part.stream.ptr)
-
-    for _ in range(steps):
-        step_with_peer_copies(parts, launch, copy)
-    for part in parts:
-        part.stream.synchronize()
