@@ -58,9 +58,7 @@ def test_ranks_that_exchange_halos(step: Any, count: int, height: int) -> None:
         strip = cluster.Strip(launch, exchange, sides, Stream(), Stream(), Stream(), Stream())
         held, own = cluster.with_halos(rank, count, height), cluster.own_rows(rank, count, height)
         old, new = u[held.start : held.stop].copy(), np.full((len(held), u.shape[1]), np.nan, np.float32)
-        call = cluster.two_steps(step, strip, old, new)
-        for _ in range(3):
-            call()
+        cluster.steps_by_launches(step, strip, old, new)()
         found[rank] = old[own.start - held.start :][: len(own)]
 
     threads = [threading.Thread(target=rank_of, args=(rank,)) for rank in range(count)]
@@ -68,7 +66,7 @@ def test_ranks_that_exchange_halos(step: Any, count: int, height: int) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert np.array_equal(np.concatenate([found[rank] for rank in range(count)]), whole(u, 6))
+    assert np.array_equal(np.concatenate([found[rank] for rank in range(count)]), whole(u, cluster.ROUND))
 
 
 @pytest.mark.parametrize(("count", "height"), [(1, 6), (2, 7), (3, 11)])

@@ -8,7 +8,7 @@ toolchain.activate()  # ranks build by nvcc, too
 
 
 def test_one_gpu() -> None:
-    found = cluster.scale_plates({256: 6}, [1])["scaling"]
+    found = cluster.scale_plates({256: 20}, [1])["scaling"]
     assert "No times" not in found.note
     assert {row["side"] for row in found.rows} == {256}
 
@@ -16,10 +16,10 @@ def test_one_gpu() -> None:
 @pytest.mark.alone
 @pytest.mark.skipif(bool(toolchain.missing("two-gpus") or toolchain.missing("nccl")), reason="two GPUs and nccl4py")
 def test_two_gpus_are_nearly_twice_as_fast() -> None:
-    found = cluster.scale_plates({16384: 50}, [1, 2])
+    found = cluster.scale_plates({16384: 60}, [1, 2])
     assert "No times" not in found["scaling"].note
     speedup = {(row["gpus"], row["how"]): row["speedup"] for row in found["scaling"].rows}
-    assert speedup[2, "both at once, a graph"] > 1.9
+    assert speedup[2, "a graph with priorities"] > 1.9
     assert {row["way"] for row in found["rank_builds"].rows} == {"nvrtc", "nvcc", "cubin, sent", "pybind11"}
 
 

@@ -5,6 +5,7 @@ from fourways.cluster.plates import CHECK, check_strips, join_without, scale_pla
 from fourways.cluster.ranks import Meeting, RanksError, Tell, run_ranks
 from fourways.cluster.storm import broadcast, compare_plans, storm_figure
 from fourways.cluster.strips import (
+    ROUND,
     Part,
     Side,
     Strip,
@@ -13,8 +14,8 @@ from fourways.cluster.strips import (
     step_then_exchange,
     step_while_exchanging,
     step_with_peer_copies,
-    two_steps,
-    two_steps_as_graph,
+    steps_by_graph,
+    steps_by_launches,
     with_halos,
 )
 from fourways.cluster.tasks import Parcel, accept, compile_by_nvcc, compile_cubin, own_cache

@@ -9,9 +9,10 @@ import numpy as np
 from fourways import building, figures, kernels, tables, toolchain
 from fourways.cluster.peers_process import peer_work
 from fourways.cluster.ranks import RanksError, run_ranks
+from fourways.cluster.strips import ROUND
 from fourways.cluster.strips_process import HOW, Work, first_plate, join_or_stay_away, rank_work
 
-CHECK = (97, 1030, 8)
+CHECK = (97, 1030, 2 * ROUND)
 """Height, width and steps of the plate that is checked: strips of different heights."""
 PEERS = "peer copies, one process"
 
@@ -19,7 +20,7 @@ PEERS = "peer copies, one process"
 def scale_plates(steps: dict[int, int], counts: list[int] | None = None, limit: float = 90) -> dict[str, tables.Table]:
     """Steps of the stencil on 1, 2 and 4 GPUs, as far as there are so many: tables `scaling` and `rank_builds`.
 
-    `steps` says by the side of a square plate how many steps, an even number, are timed together; `counts` are the
+    `steps` says by the side of a square plate how many steps, a multiple of ROUND, are timed together; `counts` are the
     numbers of GPUs. A row of `scaling` has `gpus`, `side`, `how`, `seconds` a step of the slowest rank (host clock),
     and `speedup` over one GPU, by the quickest of its rows. A row of `rank_builds` says by way what the slowest of the
     ranks waited for the kernel, with caches that were empty, and the CPU seconds of all.
@@ -32,8 +33,8 @@ def scale_plates(steps: dict[int, int], counts: list[int] | None = None, limit: 
     counts = counts or [count for count in (1, 2, 4) if count <= max(1, len(gpus))]
     if reason := toolchain.missing("gpu") or (toolchain.missing("nccl") if max(counts) > 1 else None):
         raise RuntimeError(reason)
-    if odd := [number for number in steps.values() if number % 2]:
-        raise ValueError(f"steps are taken two at a time; got {odd[0]}")
+    if odd := [number for number in steps.values() if number < 1 or number % ROUND]:
+        raise ValueError(f"steps are taken {ROUND} at a time; got {odd[0]}")
     if max(counts) > len(gpus) or counts[0] != 1:
         raise ValueError(f"wanted numbers of GPUs from 1 to {len(gpus)}, 1 first; got {counts}")
     rows: list[tables.Row] = []
@@ -87,12 +88,14 @@ def check_strips(parts: list[np.ndarray], what: str) -> None:
 
 
 def scaling_table(rows: list[tables.Row], problems: str = "") -> tables.Table:
-    """Rows of `scale_plates`, each with its speed-up over one GPU on the same plate; without one, none."""
-    alone: dict[int, float] = {}
-    for row in rows:
-        if row["gpus"] == 1:
-            alone[row["side"]] = min(row["seconds"], alone.get(row["side"], row["seconds"]))
-    rows = [row | {"speedup": alone[row["side"]] / row["seconds"]} for row in rows] if alone else []
+    """Rows of `scale_plates`, each with its speed-up over one GPU on the same plate; without one, none.
+
+    Of one GPU, which exchanges nothing, the quickest row of a plate stands for all.
+    """
+    slowest_first = sorted(rows, key=lambda row: row["seconds"], reverse=True)
+    alone = {row["side"]: row for row in slowest_first if row["gpus"] == 1}
+    rows = [*alone.values(), *(row for row in rows if row["gpus"] > 1)] if alone else []
+    rows = [row | {"speedup": alone[row["side"]]["seconds"] / row["seconds"]} for row in rows]
     rows.sort(key=lambda row: (row["side"], row["gpus"]))
     columns = [
         ("plate", lambda row: f"{row['side']}²"),

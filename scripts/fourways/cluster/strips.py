@@ -9,6 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+ROUND = 20
+"""Steps that are taken by one call, or by one launch of a graph."""
+
 
 def own_rows(rank: int, count: int, height: int) -> range:
     """The rows of a plate of `height` that `rank` of `count` computes."""
@@ -87,25 +90,35 @@ def step_while_exchanging(strip: Strip, u: Any, v: Any) -> None:
         strip.done.record(strip.main)
 
 
-def two_steps(step: Callable[[Strip, Any, Any], None], strip: Strip, u: Any, v: Any) -> Callable[[], None]:
-    """A call that takes two steps, from u to v and back; it launches each kernel, copy and exchange."""
+def steps_by_launches(step: Callable[[Strip, Any, Any], None], strip: Strip, u: Any, v: Any) -> Callable[[], None]:
+    """A call that takes ROUND steps, from u to v and back; it launches each kernel, copy and exchange."""
 
-    def call() -> None:
-        step(strip, u, v)
-        step(strip, v, u)
+    def take() -> None:
+        for _ in range(ROUND // 2):
+            step(strip, u, v)
+            step(strip, v, u)
 
-    return call
+    return take
 
 
-def two_steps_as_graph(strip: Strip, u: Any, v: Any) -> Callable[[], None]:
-    """The same by `step_while_exchanging` as a CUDA graph, in one launch. Take steps before, which load the kernels."""
-    strip.main.begin_capture()
+def steps_by_graph(strip: Strip, u: Any, v: Any, priorities: bool = True) -> Callable[[], None]:
+    """The same by `step_while_exchanging` as a CUDA graph, in one launch. Take steps before, which load the kernels.
+
+    Without `priorities`, all of the graph has the priority of the stream that it is launched into.
+    """
+    from cuda.core import Device
+    from cuda.core.graph import GraphCompleteOptions
+
+    device = Device()
+    device.set_current()
+    main = device.create_stream(strip.main)
+    builder = main.create_graph_builder().begin_building()
     strip.done.record(strip.main)
-    two_steps(step_while_exchanging, strip, u, v)()
+    steps_by_launches(step_while_exchanging, strip, u, v)()
     strip.ready.record(strip.link)
     strip.main.wait_event(strip.ready)  # a capture ends on the stream where it began, after all that others were given
-    graph = strip.main.end_capture()
-    return lambda: graph.launch(strip.main)
+    graph = builder.end_building().complete(GraphCompleteOptions(use_node_priority=priorities))
+    return lambda: graph.launch(main)
 
 
 @dataclass

@@ -15,24 +15,26 @@ from typing import Any, NamedTuple
 
 from fourways.cluster.ranks import Meeting, Tell
 from fourways.cluster.strips import (
+    ROUND,
     Strip,
     own_rows,
     sides,
     step_then_exchange,
     step_while_exchanging,
-    two_steps,
-    two_steps_as_graph,
+    steps_by_graph,
+    steps_by_launches,
     with_halos,
 )
 
 BLOCK, CELLS = (128, 2), (512, 8)  # threads of a block, and the cells that it computes: wide, high
 
 HOW: dict[str, Callable[[Strip, Any, Any], Callable[[], None]]] = {
-    "compute, then exchange": partial(two_steps, step_then_exchange),
-    "both at once": partial(two_steps, step_while_exchanging),
-    "both at once, a graph": two_steps_as_graph,
+    "compute, then exchange": partial(steps_by_launches, step_then_exchange),
+    "both at once": partial(steps_by_launches, step_while_exchanging),
+    "a graph of both": partial(steps_by_graph, priorities=False),
+    "a graph with priorities": steps_by_graph,
 }
-"""By name, what makes a call that takes two steps; the last takes what the one before it has loaded."""
+"""By name, what makes a call that takes ROUND steps; graphs come last, of kernels that are loaded by then."""
 
 
 class Work(NamedTuple):
@@ -43,9 +45,9 @@ class Work(NamedTuple):
     caches: str
     """A folder below which each rank has its own, empty caches."""
     check: tuple[int, int, int]
-    """Height, width and steps, an even number, of a plate whose rows the ranks return."""
+    """Height, width and steps, a multiple of ROUND, of a plate whose rows the ranks return."""
     measure: dict[int, int]
-    """Steps, an even number, by the side of a square plate."""
+    """Steps, a multiple of ROUND, by the side of a square plate."""
     builds: bool
     """Whether to build the kernel by each way before the first exchange."""
 
@@ -160,14 +162,14 @@ def exchanger(communicator: Any) -> Callable[[list, Any], None]:
     return exchange
 
 
-def run(strip: Strip, call: Callable[[], None], steps: int) -> None:
-    """Take steps, an even number, and wait for the GPU."""
+def run(strip: Strip, take: Callable[[], None], steps: int) -> None:
+    """Take steps, a multiple of ROUND, and wait for the GPU."""
     import cupy as cp
 
     cp.cuda.Device().synchronize()  # the arrays were made on another stream
     strip.done.record(strip.main)
-    for _ in range(steps // 2):
-        call()
+    for _ in range(steps // ROUND):
+        take()
     cp.cuda.Device().synchronize()
 
 
