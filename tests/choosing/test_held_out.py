@@ -43,7 +43,7 @@ def test_a_trial_is_predicted_from_the_others(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(timing, "first_result", first_result)
     cost = choosing.Cost("host", {"start": 0.25}, 0.25, 0.25, launch=5e-6)
     trials = [choosing.Trial(100_000), choosing.Trial(50_000, 1000, {"host": 2e-5})]
-    table = choosing.held_out("01", {"host": cost}, trials, {"host": 1e-5})
+    table = choosing.held_out("01", {"host": cost}, trials, {"host": 1e-5}, runs=2)
     assert not any(took.values()), "two processes each"
     assert [row["seconds"] for row in table.rows] == pytest.approx([2.0, 1.9])
     assert [row["slowest_seconds"] for row in table.rows] == pytest.approx([2.5, 2.0])
@@ -51,7 +51,9 @@ def test_a_trial_is_predicted_from_the_others(monkeypatch: pytest.MonkeyPatch) -
     assert [row["error"] for row in table.rows] == pytest.approx([-0.25, 1.6 / 1.9 - 1])
     assert [row["recorded_seconds"] for row in table.rows] == pytest.approx([0.75, 1.25])
     assert [row["recorded_error"] for row in table.rows] == pytest.approx([-0.625, 1.25 / 1.9 - 1])
-    assert table.note.endswith("2 fresh processes a row. Largest error today: host 25.0%. Beyond 15%: host.")
+    assert table.note.endswith(
+        "errors, recorded: host 62.5%; beyond 15%: host. Largest errors, today: host 25.0%; beyond 15%: host."
+    )
 
 
 def test_a_way_that_cannot_run_here_has_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
