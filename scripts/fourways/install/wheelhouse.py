@@ -3,9 +3,11 @@
 import fnmatch
 import re
 import tempfile
+import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from fourways import kernels
@@ -41,7 +43,7 @@ def wheelhouse(
 
     lock = read_lock((kernels.root() / "requirements.lock").read_text(encoding="utf-8"))
     entries = [text for name, texts in sorted(lock.items()) if carried(name) for text in texts]
-    direct = {_pattern(text) for text in entries if "fourways (pyproject.toml)" in text}  # else a marker may exclude it
+    direct = {_pattern(text) for text in entries} & _for_every_python()  # of others, a marker may exclude all entries
     log(f"gathering wheels for {interpreter}, half a gigabyte where nothing is left out")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as work:
@@ -61,6 +63,13 @@ def wheelhouse(
     wheels = sorted(folder.glob("*.whl"))
     log(f"{len(wheels)} wheels, {sum(path.stat().st_size for path in wheels) / 2**20:.1f} MiB, in {folder}")
     return wheels
+
+
+def _for_every_python() -> set[str]:
+    """The packages that pyproject.toml asks for under no condition."""
+    project = tomllib.loads((kernels.root() / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = map(Requirement, sum(project["optional-dependencies"].values(), project["dependencies"]))
+    return {canonicalize_name(requirement.name) for requirement in wanted if not requirement.marker}
 
 
 def read_lock(text: str) -> dict[str, list[str]]:
