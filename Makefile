@@ -68,9 +68,8 @@ lessons: setup
 	$(FOURWAYS) run --book
 
 record: setup
-	$(FOURWAYS) run --record
-	$(PY) -m fourways.book commands
-	$(PY) -m fourways.book readme
+	$(FOURWAYS) run --record; status=$$?; \
+	$(PY) -m fourways.book commands && $(PY) -m fourways.book readme && exit $$status
 
 readme: setup
 	$(PY) -m fourways.book readme

@@ -2,6 +2,9 @@
 
 import os
 import signal
+import subprocess
+import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,8 +45,10 @@ def test_every_worker_has_the_same_cubin(client: Any) -> None:
 
 
 def test_a_cubin_of_another_architecture_is_refused(client: Any) -> None:
-    parcel = cluster.Parcel("sm_80", b"", built=True)
-    with pytest.raises(ValueError, match="a cubin for sm_80 came, and this worker's GPU is sm_90: build one for sm_90"):
+    parcel = client.submit(cluster.compile_cubin, kernels.source("stencil"), "sm_80").result()
+    with pytest.raises(
+        ValueError, match="a cubin for sm_80 came, and one that runs on sm_90 is wanted: build for sm_90"
+    ):
         cluster.broadcast(client, parcel, "sm_90")
     assert len(cluster.broadcast(client, parcel, "sm_86")) == 8
 
@@ -52,6 +57,30 @@ def test_a_cache_that_is_no_folder_is_named(client: Any, tmp_path: Path) -> None
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match=r"the cache .*/file/cache cannot be used \(Not a directory\): name a folder"):
         client.submit(cluster.compile_cubin, "", "sm_90", tmp_path / "file" / "cache").result()
+
+
+def test_a_cache_that_cannot_be_written_still_serves_what_it_holds() -> None:
+    """The second text is new to it. The administrator may write everywhere, so this is somebody else."""
+    program = """if True:
+        import os, sys
+        from fourways import cluster
+        cluster.compile_cubin("", "sm_90", sys.argv[1])
+        for folder, _, files in os.walk(sys.argv[1]):
+            os.chmod(folder, 0o555)
+            for file in files:
+                os.chmod(os.path.join(folder, file), 0o444)
+        if os.getuid() == 0:
+            os.setuid(65534)
+        print(cluster.compile_cubin("", "sm_90", sys.argv[1]).built)
+        cluster.compile_cubin("// new", "sm_90", sys.argv[1])
+    """
+    with tempfile.TemporaryDirectory() as parent:  # pytest's own folders are closed to others
+        Path(parent).chmod(0o755)
+        done = subprocess.run([sys.executable, "-c", program, f"{parent}/cache"], capture_output=True, text=True)
+        for path in (Path(parent, "cache"), *Path(parent, "cache").rglob("*")):
+            path.chmod(0o755)
+    assert done.stdout == "False\n", done.stderr
+    assert "cannot be used (Permission denied): name a folder that this worker can write" in done.stderr
 
 
 def test_a_cache_that_is_full_is_named_and_keeps_no_half_file(client: Any, tmp_path: Path) -> None:
@@ -87,6 +116,7 @@ def test_a_worker_that_dies_in_mid_compile_is_replaced(client: Any, tmp_path: Pa
     parcel = client.submit(dies, kernels.source("stencil"), times, 1, cache).result(timeout=60)
     assert parcel.built and len(list(times.iterdir())) == 1
     assert [path.read_bytes() for path in (cache / "entries").rglob("*") if path.is_file()] == [parcel.code]
+    assert [path for path in (cache / "tmp").rglob("*") if path.is_file()] == []
 
 
 def test_a_task_on_each_ends_where_a_worker_dies(tmp_path: Path) -> None:

@@ -19,11 +19,16 @@ def test_two_gpus_are_nearly_twice_as_fast() -> None:
     found = cluster.scale_plates({16384: 60}, [1, 2])
     assert "No times" not in found["scaling"].note
     speedup = {(row["gpus"], row["how"]): row["speedup"] for row in found["scaling"].rows}
-    assert speedup[2, "a graph with priorities"] > 1.9
-    assert {row["way"] for row in found["rank_builds"].rows} == {"nvrtc", "nvcc", "cubin, sent", "pybind11"}
+    assert speedup[2, "a graph with priorities"] > 1.9  # with few steps; the recorded run is held to more
+    ways = {"nvrtc", "nvcc", "cubin, sent", "pybind11"} | ({"pycuda"} if not toolchain.missing("pycuda") else set())
+    assert {row["way"] for row in found["rank_builds"].rows} == ways
 
 
 @pytest.mark.skipif(bool(toolchain.missing("nccl")), reason="nccl4py")
-def test_a_rank_that_never_joins_is_named() -> None:
-    with pytest.raises(cluster.RanksError, match="rank 0 is joining NCCL; rank 1 is asleep"):
-        cluster.join_without(absent=1, limit=20)
+@pytest.mark.parametrize(
+    ("absent", "doing"),
+    [(1, "rank 0 is joining NCCL; rank 1 is asleep"), (0, "rank 0 is asleep; rank 1 is waiting for rank 0's identity")],
+)
+def test_a_rank_that_never_joins_is_named(absent: int, doing: str) -> None:
+    with pytest.raises(cluster.RanksError, match=doing):
+        cluster.join_without(absent, limit=20)

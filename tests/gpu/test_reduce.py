@@ -186,6 +186,7 @@ def test_a_graph_captures_all_of_it_on_a_stream_of_its_own(name: str) -> None:
     call = getattr(fourways_aot, name)
     x, out = cupy.ones(100_000, cupy.float32), poisoned(1 if "reduce" in name else 100_000)
     call(x, out)
+    cupy.cuda.Device().synchronize()  # a non-blocking stream does not wait for the default one
     with cupy.cuda.Stream(non_blocking=True) as stream:
         stream.begin_capture()
         call(x, out)

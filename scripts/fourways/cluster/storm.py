@@ -20,7 +20,7 @@ Plan = Callable[[], list[tasks.Parcel]]
 
 
 def broadcast(client: Any, parcel: tasks.Parcel, arch: str) -> list[tasks.Parcel]:
-    """Send a cubin to every worker: what each of them accepted for its GPU of `arch`.
+    """Send a cubin to every worker: what each of them accepted for a GPU of `arch`.
 
     Raises ValueError, by the first worker that refuses it.
     """

@@ -76,7 +76,7 @@ def rank_work(rank: int, tell: Tell, meeting: Meeting, count: int, work: Work) -
     cp.cuda.Device(rank).use()
     cp.cuda.runtime.free(0)  # creates the context
     tell("building")
-    builds = measured_builds(work, meeting) if work.builds else {}
+    builds = measured_builds(rank, work, meeting) if work.builds else {}
     launch = launcher(work.cubin)
     communicator = join(rank, tell, meeting, count)
     found: dict[str, Any] = {"builds": builds, "rows": {}, "seconds": {}}
@@ -115,6 +115,7 @@ def join(rank: int, tell: Tell, meeting: Meeting, count: int) -> Any:
     os.environ.setdefault("NCCL_NVLS_ENABLE", "0")
     import nccl.core as nccl
 
+    tell("waiting for rank 0's identity" if rank else "making the identity")
     identity = meeting.share(rank, lambda: bytes(nccl.get_unique_id()))
     tell("joining NCCL")
     return nccl.Communicator.init(count, rank, nccl.UniqueId.from_bytes(identity))
@@ -199,10 +200,11 @@ def launcher(cubin: str) -> Callable[[Any, Any], None]:
     return launch
 
 
-def measured_builds(work: Work, meeting: Meeting) -> dict[str, dict[str, float]]:
+def measured_builds(rank: int, work: Work, meeting: Meeting) -> dict[str, dict[str, float]]:
     """By way, host seconds and CPU seconds until this rank has the kernel; all ranks begin together."""
     import cupy as cp
 
+    from fourways import toolchain
     from fourways.cluster.workers import cpu_seconds
 
     def by(**how: str) -> Callable[[], Any]:
@@ -214,6 +216,9 @@ def measured_builds(work: Work, meeting: Meeting) -> dict[str, dict[str, float]]
         "cubin, sent": by(path=work.cubin),
         "pybind11": lambda: __import__("fourways_aot"),
     }
+    if not toolchain.missing("pycuda"):
+        ways["pycuda"] = by_pycuda(rank, work.source)
+    cp.cuda.nvrtc.getVersion()  # loads the library
     found = {}
     for way, build in ways.items():
         meeting.barrier.wait()
@@ -221,6 +226,24 @@ def measured_builds(work: Work, meeting: Meeting) -> dict[str, dict[str, float]]
         build()
         found[way] = {"seconds": time.perf_counter() - start, "cpu_seconds": cpu_seconds() - before}
     return found
+
+
+def by_pycuda(rank: int, source: str) -> Callable[[], Any]:
+    """PyCUDA's way to the kernel, on CuPy's context of GPU number `rank`; nothing of it is kept."""
+    import pycuda.driver as cuda
+    from pycuda.compiler import SourceModule
+
+    cuda.init()
+    context = cuda.Device(rank).retain_primary_context()
+
+    def build() -> None:
+        context.push()
+        try:
+            SourceModule(source, no_extern_c=True, cache_dir=False).get_function("stencil")
+        finally:
+            context.pop()
+
+    return build
 
 
 def first_plate(height: int, width: int) -> Any:

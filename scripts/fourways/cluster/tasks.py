@@ -53,9 +53,9 @@ def compile_by_nvcc(path: Path | str, arch: str) -> Parcel:
 
 
 def accept(parcel: Parcel, arch: str) -> Parcel:
-    """`parcel` as it came, not built here, if a GPU of `arch` ("sm_90") runs it; else ValueError, which names both."""
+    """`parcel` as it came, not built here, if it says that a GPU of `arch` ("sm_90") runs it; else ValueError."""
     if not toolchain.runs_on([parcel.arch], arch):
-        raise ValueError(f"a cubin for {parcel.arch} came, and this worker's GPU is {arch}: build one for {arch}")
+        raise ValueError(f"a cubin for {parcel.arch} came, and one that runs on {arch} is wanted: build for {arch}")
     return parcel._replace(built=False)
 
 
