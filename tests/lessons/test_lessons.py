@@ -100,11 +100,20 @@ def test_a_core_of_45_minutes(advanced: lesson.Lesson) -> None:
     assert lesson.length(advanced).core <= 45
 
 
+def test_what_goes_deeper_ends_where_it_should(advanced: lesson.Lesson) -> None:
+    """A heading inside a cell would be folded away with what stands above it."""
+    for cell, is_deeper in zip(advanced.notebook.cells, lesson.deeper(advanced.notebook), strict=True):
+        if is_deeper and cell.cell_type == "markdown":
+            assert not re.findall(r"(?m)^#{2,3} .*", re.sub(r"(?ms)^```.*?^```", "", cell.source))[1:]
+
+
 def test_the_reader_predicts_first(advanced: lesson.Lesson) -> None:
     questions = lesson.questions(advanced.notebook)
     assert len(questions) >= 3 == min(3, sum(lesson.asked(advanced.notebook)))
     for question in questions:
         assert 2 <= len(re.findall(r"^- ", question, re.MULTILINE)) <= 4, question
+        sentence = question.partition("\n- ")[0].strip()
+        assert sentence.endswith("?") and not re.search(r"[.?!]\s", sentence), "one sentence, then the choices"
     assert len(re.findall(r"^:{3,}\{dropdown\} Answer$", prose(advanced), re.MULTILINE)) == len(questions)
 
 
@@ -177,7 +186,7 @@ def test_a_cell_that_runs_needs_no_cell_that_is_skipped(
     found: lesson.Lesson, absent: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where one way (or the GPU) is missing, its cells are skipped and all others still find their names."""
-    without = {absent, *(lesson.WAYS[:4] if absent == "gpu" else ())}
+    without = {absent, *((*lesson.WAYS[:4], "two-gpus") if absent == "gpu" else ())}
     monkeypatch.setattr(toolchain, "missing", lambda need: f"no {need}" if need in without else None)
     there, gone = set(dir(builtins)), set()
     for cell in found.notebook.cells:
