@@ -222,6 +222,7 @@ def test_the_list_of_lessons_is_made_from_their_front_matter(built: dict[str, An
         ["01 · The 01_stale lesson", "doublify", "1", "not yet"],
         ["02 · The 02_new lesson", "doublify", "1", "not yet"],
     ]
+    assert f"</table>\n</div>\n<p>{lesson.FORMULA}</p>" in index
 
 
 def test_what_goes_deeper_is_folded_and_no_wrong_answer_is_shown(built: dict[str, Any]) -> None:

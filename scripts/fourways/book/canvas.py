@@ -42,6 +42,19 @@ class Canvas:
         self.text(x + width / 2, y + 21, title, 14.5, style='font-weight="600"')
         self.text(x + width / 2, y + 39, note, colour="soft")
 
+    def stream(self, x: float, top: float, bottom: float) -> None:
+        """A stream: a dashed vertical line, seen where no work is drawn over it."""
+        line = self.colour["line"]
+        self.elements.append(
+            f'<path d="M{x:g},{top:g} V{bottom:g}" stroke="{line}" stroke-width="2" stroke-dasharray="3 4"/>'
+        )
+
+    def event(self, points: Sequence[Point], colour: str) -> None:
+        """A dot on a stream, the first point, and an arrow to the stream that waits for it."""
+        (x, y), *_ = points
+        self.elements.append(f'<circle cx="{x:g}" cy="{y:g}" r="4.5" fill="{colour}"/>')
+        self.arrow(points, colour)
+
     def arrow(self, points: Sequence[Point], colour: str = "line") -> None:
         """A line with rounded corners through `points` that ends in a head whose tip is the last point."""
         stroke = self.colour.get(colour, colour)
