@@ -58,6 +58,11 @@ def test_summary() -> None:
         (None, ""),
         (0.0, "0"),
         (12.3456, "12.3 s"),
+        (999.6, "1,000 s"),
+        (-1034.0, "-1,030 s"),
+        (123456.0, "123,000 s"),
+        (1.234e6, "1.23e+06 s"),
+        (1e300, "1.00e+300 s"),
         (1.0, "1.00 s"),
         (0.00123, "1.23 ms"),
         (9.9999e-4, "1.00 ms"),
@@ -72,7 +77,14 @@ def test_seconds(value: float | None, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(None, ""), (2.5e12, "2.50 TB/s"), (999.6e9, "1.00 TB/s"), (1e15, "1.00 PB/s"), (5, "5.00e-06 MB/s")],
+    [
+        (None, ""),
+        (2.5e12, "2.50 TB/s"),
+        (999.6e9, "1.00 TB/s"),
+        (1e15, "1.00 PB/s"),
+        (2.5e18, "2,500 PB/s"),
+        (5, "5.00e-06 MB/s"),
+    ],
 )
 def test_rate(value: float | None, text: str) -> None:
     assert tables.rate(value) == text
@@ -81,3 +93,4 @@ def test_rate(value: float | None, text: str) -> None:
 def test_a_range_of_times_has_its_unit_once() -> None:
     assert tables.seconds_range(259e-6, 261e-6) == "259 – 261 µs"
     assert tables.seconds_range(900e-6, 1.1e-3) == "900 µs – 1.10 ms"
+    assert tables.seconds_range(900, 1100) == "900 – 1,100 s"

@@ -62,7 +62,7 @@ def summary(samples: Sequence[float]) -> dict[str, float]:
 
 
 def seconds(value: float | None) -> str:
-    """`0.00123` as `1.23 ms`: three figures, in s, ms, µs or ns."""
+    """`0.00123` as `1.23 ms`, `1034` as `1,030 s`: three figures, in s, ms, µs or ns."""
     if not value:
         return "" if value is None else "0"
     return _in_units(value, {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9})
@@ -82,7 +82,9 @@ def rate(bytes_per_second: float | None) -> str:
 
 
 def _in_units(value: float, units: dict[str, float]) -> str:
-    """Three figures, in the first unit that leaves at least 1 of it once rounded, or the last."""
-    texts = [f"{value / scale:#.3g} {unit}" for unit, scale in units.items()]
-    large = (text for text in texts if abs(float(text.split()[0])) >= 1)
-    return next(large, texts[-1]).replace(". ", " ")
+    """Three figures, in the first unit that leaves at least 1 of it once rounded, or the last; `1,030` from 1000 on."""
+    texts = [(f"{value / scale:#.3g}", unit) for unit, scale in units.items()]
+    figures, unit = next((each for each in texts if abs(float(each[0])) >= 1), texts[-1])
+    if 1000 <= abs(float(figures)) < 1e6:
+        figures = f"{float(figures):,.0f}"
+    return f"{figures.removesuffix('.')} {unit}"

@@ -7,6 +7,7 @@ from fourways import choosing
 NEAR = choosing.Cost("near", {"start": 0.5}, 0.45, 0.6, launch=5e-6, cold=0.25, edit=0.1, origin="A GPU, today")
 TIED = choosing.Cost("tied", {"start": 0.62}, 0.58, 0.7, launch=5e-6, cold=0.0, edit=2.0, origin="A GPU, today")
 FAR = choosing.Cost("far", {"start": 0.75}, 0.7, 0.8, launch=2e-6, cold=0.1, edit=0.1, origin="A GPU, today")
+WHOLE = choosing.Cost("whole", {"start": 1}, 1, 1, launch=1, cold=1, edit=1)  # as JSON may hold them
 COSTS = {cost.name: cost for cost in (FAR, TIED, NEAR)}
 
 
@@ -55,6 +56,11 @@ def test_the_table_says_what_was_asked_measured_and_crossed() -> None:
         ({"cold_runs": 2}, "of 1 runs, 2 cannot be cold"),
         ({"cold_runs": -1}, "of 1 runs, -1 cannot be cold"),
         ({"costs": {}}, "no way to choose from"),
+        ({"kernel": 1e300, "launches": 10**11}, "more seconds than a number can hold"),
+        ({"launches": 10**400}, "more seconds than a number can hold"),
+        ({"runs": 10**400, "cold_runs": 10**400}, "more seconds than a number can hold"),
+        ({"edits": 10**400}, "more seconds than a number can hold"),
+        ({"costs": {"whole": WHOLE}, "runs": 10**400}, "more seconds than a number can hold"),
     ],
 )
 def test_numbers_that_make_no_sense(numbers: dict, said: str) -> None:

@@ -140,6 +140,9 @@ def changed(table: str, key: str, value: Any) -> dict[str, Any]:
         (changed("timing", "launch_seconds", {"median": -1, "p10": 0, "p90": 0}), "`timing` has no good `launch_seco"),
         (changed("timing", "launch_seconds", {"median": float("nan"), "p10": 0, "p90": 0}), "no good `launch_seconds`"),
         (changed("timing", "launch_seconds", {"median": 1}), "no good `launch_seconds`"),
+        (changed("timing", "launch_seconds", spread(1) | {"median": 10**400}), "no good `launch_seconds`"),
+        (changed("first_result", "seconds", [[[[[[[[0]]]]]]]] * 99), r"no good `seconds` \(.{0,200}\), as"),
+        (changed("first_result", "stages", {"build": 0, "inputs": 1}), "no good `stages`"),
     ],
 )
 def test_what_is_missing_or_bad_is_said(write: Write, tables: Any, said: str) -> None:
@@ -147,7 +150,9 @@ def test_what_is_missing_or_bad_is_said(write: Write, tables: Any, said: str) ->
         choosing.costs(write(tables))
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "1", '{"rows": []}', '{"stamp": {}, "tables": []}', "\xff"])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "1", '{"rows": []}', '{"stamp": {}, "tables": []}', "\xff", "[" * 10**5 + "]" * 10**5]
+)
 def test_a_file_of_another_kind_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "other.json"
     path.write_bytes(text.encode("latin-1"))
@@ -165,6 +170,12 @@ def test_files_of_two_machines_do_not_mix(write: Write) -> None:
     other = write(stamp=STAMP | {"device": None}, name="other.json")
     with pytest.raises(choosing.ResultsError, match="different machines: A GPU, a machine without a GPU; measure all"):
         choosing.costs(one, other)
+
+
+@pytest.mark.parametrize("stamp", [{"device": ["A GPU"]}, {"device": "A GPU", "date": {}}, {"device": 1}])
+def test_a_stamp_holds_words(write: Write, stamp: dict[str, Any]) -> None:
+    with pytest.raises(choosing.ResultsError, match="results.json: its `stamp` has no good `(device|date)`"):
+        choosing.costs(write(stamp=stamp))
 
 
 def test_a_clone_without_records_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,6 +44,7 @@ def test_a_sound_machine_has_nothing_wrong(tools: dict[str, Tool]) -> None:
         "NVRTC 13.0 and the CUDA headers 13.0 are of one origin",
         "NVRTC 13.0 and nvJitLink 13.0 can link with LTO",
         "nvcc 13.0.88 and nvJitLink 13.0 can link with LTO",
+        f"what some lessons use: {', '.join(toolchain.PACKAGES)}",
     ]
 
 
@@ -77,6 +78,21 @@ def test_a_driver_without_gpu_is_a_warning(
 def test_lessons_need_their_packages(tools: dict[str, Tool], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolchain, "installed", lambda module: None if module == "nbclient" else Path(module))
     assert only(problems(tools), "error").what.endswith("without: nbclient")
+
+
+def test_what_some_lessons_use_is_no_failure(tools: dict[str, Tool], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A note each, in the words of the skipped cells; of what only a GPU makes use of, where a driver is."""
+    absent = {"nanobind": "nanobind is not installed: make setup", "torch": "PyTorch is not installed: pip install it"}
+    monkeypatch.setattr(toolchain, "missing", absent.get)
+    nanobind, torch = problems(tools)
+    assert nanobind == Finding("note", "nanobind is not installed: cells that need it are skipped", "make setup")
+    assert torch == Finding("note", "PyTorch is not installed: cells that need it are skipped", "pip install it")
+    found = doctor.judge(tools, None, [])
+    assert nanobind in found and torch not in found
+    assert Finding("ok", "what some lessons use: pystencils, distributed, Cython") in found
+    monkeypatch.setattr(toolchain, "missing", lambda need: f"no {need}: make setup")
+    found = [each for each in doctor.judge(tools, DRIVER, [H200]) if each.what.endswith("are skipped")]
+    assert len(found) == len(toolchain.PACKAGES) and {each.level for each in found} == {"note"}
 
 
 def test_two_cupy_wheels(tools: dict[str, Tool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,11 +1,15 @@
 """What a way lacks on a machine, with the remedy, in one line."""
 
 import importlib
+import shlex
+import tomllib
 from pathlib import Path
 
 import layouts
 import pytest
 from layouts import Machine
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 
 from fourways import toolchain
 
@@ -54,9 +58,22 @@ def test_missing_package_comes_with_its_remedy(machine: Machine, way: str, lacki
 def test_packages_of_some_lessons(machine: Machine, package: str) -> None:
     has_modules(machine, "another")
     said = str(toolchain.missing(package))
-    assert "is not installed: " in said and ("make setup" in said or "pip install 'fourways[more]'" in said)
+    assert "is not installed: " in said and ("make setup" in said) == (package not in toolchain.MORE)
     has_modules(machine, {"nccl": "nccl/core"}.get(package, package))
     assert toolchain.missing(package) is None
+
+
+def test_pip_brings_the_extra_more(machine: Machine, root: Path) -> None:
+    """By the packages' names, for PyPI has no Four Ways; CUDA stays that of pyproject.toml."""
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    more = {wanted.name: wanted for wanted in map(Requirement, project["optional-dependencies"]["more"])}
+    wanted = {wanted.name: wanted for wanted in map(Requirement, project["dependencies"])} | more
+    told = [str(toolchain.missing(module)).partition(": pip install ")[2] for module in toolchain.MORE]
+    named = [Requirement(word) for remedy in told for word in shlex.split(remedy)]
+    assert more.keys() <= {package.name for package in named}
+    for package in named:
+        assert package.extras <= wanted[package.name].extras
+        assert package.specifier in (SpecifierSet(), wanted[package.name].specifier)
 
 
 def test_nccl4py_shares_the_name_nccl(machine: Machine) -> None:

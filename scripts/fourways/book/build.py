@@ -164,7 +164,7 @@ def provenance(stamp: Mapping[str, Any]) -> str:
 def lesson_table(link: str, recorded: Sequence[str] = ()) -> str:
     """The lessons as a Markdown table: number and title, kernel, minutes; and on what each was `recorded`, where given.
 
-    `link` is where a lesson lies, with `{}` for its slug.
+    Below it stands how the minutes are counted. `link` is where a lesson lies, with `{}` for its slug.
     """
     rows = [["lesson", "kernel", "minutes"], ["---"] * 3]
     for found in lesson.all_lessons():
@@ -173,7 +173,7 @@ def lesson_table(link: str, recorded: Sequence[str] = ()) -> str:
     if recorded:
         for row, cell in zip(rows, ["recorded on", "---", *recorded], strict=True):
             row.append(cell)
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows) + f"\n{lesson.FORMULA}\n"
 
 
 def _way_styles() -> str:

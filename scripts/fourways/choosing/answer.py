@@ -1,5 +1,6 @@
 """The answer to "which way?": what each costs a user or a developer, the best one first."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 from fourways.choosing.model import Cost, crossings, total
@@ -14,7 +15,7 @@ def choose(
     `kernel` is how many seconds the GPU works on a launch. `cold_runs` of the runs find nothing built; `edits` is how
     often the kernel changes and is built anew. `low_seconds` and `high_seconds` are the total at the 10th and at the
     90th percentile of the start; a way whose low end reaches the best one's high end is "as good".
-    Raises ValueError for numbers that make no sense.
+    Raises ValueError for numbers that make no sense, and where they come to more seconds than a float holds.
     """
     if kernel <= 0 or launches < 0 or runs < 1 or edits < 0:
         raise ValueError("a kernel takes more than 0 s, there is at least one run; launches and edits are not negative")
@@ -24,8 +25,14 @@ def choose(
         raise ValueError("no way to choose from")
     asked = {"kernel_seconds": kernel, "launches": launches, "runs": runs, "cold_runs": cold_runs, "edits": edits}
     rows: list[Row] = []
-    for cost in costs.values():
-        rows.append({"way": cost.name, "clock": "host"} | asked | _answer(cost, asked))
+    try:
+        for cost in costs.values():
+            rows.append({"way": cost.name, "clock": "host"} | asked | _answer(cost, asked))
+        held = all(math.isfinite(value) for row in rows for value in row.values() if isinstance(value, int | float))
+    except OverflowError:  # of an int that no float holds
+        held = False
+    if not held:
+        raise ValueError("all of it together takes more seconds than a number can hold")
     rows.sort(key=lambda row: row["total_seconds"])
     best = rows[0]
     for row in rows:

@@ -1,7 +1,8 @@
 """Costs of the ways, read from files of results: the book's own, or what `fourways time --json` wrote."""
 
 import json
-import math
+import reprlib
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -116,11 +117,14 @@ def _read(path: Path) -> dict[str, Any]:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise ResultsError(f"{path} cannot be read ({error.strerror})") from None
-    except ValueError:
-        raise ResultsError(f"{path} is no JSON; {_ONE}") from None
+    except (ValueError, RecursionError):  # the second for what is nested too deeply
+        raise ResultsError(f"{path} is no JSON that can be read; {_ONE}") from None
     whole = isinstance(content, dict) and {"stamp", "tables"} <= content.keys()
     if not whole or not all(isinstance(content[key], dict) for key in ("stamp", "tables")):
         raise ResultsError(f"{path} is no file of results, which holds `stamp` and `tables`; {_ONE}")
+    for key in ("device", "date"):
+        if not isinstance(content["stamp"].get(key), str | None):
+            raise ResultsError(f"{path}: its `stamp` has no good `{key}`; {_ONE}")
     return content
 
 
@@ -141,10 +145,10 @@ def _rows(path: Path, tables: Mapping[str, Any], name: str) -> list[Row]:
     rows = [row for row in rows if row.get("way") != "host"]
     for row in rows:
         for key in (*_WANTED[name], *({"launch_seconds"} & row.keys())):
-            if not _good(row.get(key), key):
+            if not _good(value := row.get(key), key):
                 raise ResultsError(
-                    f"{path}: a row of `{name}` has no good `{key}` ({row.get(key)!r}), as this version of Four Ways "
-                    "writes it; measure again, or see the book's page on results"
+                    f"{path}: a row of `{name}` has no good `{key}` ({reprlib.repr(value)}), as this version of Four "
+                    "Ways writes it; measure again, or see the book's page on results"
                 )
     return rows
 
@@ -155,4 +159,6 @@ def _good(value: Any, key: str) -> bool:
         return isinstance(value, str)
     if not isinstance(value, dict) or (key != "stages" and not {"median", "p10", "p90"} <= value.keys()):
         return False
-    return all(isinstance(each, int | float) and 0 <= each < math.inf for each in value.values())
+    if not all(isinstance(each, int | float) and 0 <= each <= sys.float_info.max for each in value.values()):
+        return False
+    return key != "stages" or any(seconds > 0 for stage, seconds in value.items() if stage != "inputs")

@@ -39,7 +39,7 @@ def choose(
     with refusing("--results"):
         costs = choosing.costs(*(results or choosing.recorded()))
     one_of(way, list(costs), "--way")
-    with refusing("--cold"):
+    with refusing():
         chosen = {name: cost for name, cost in costs.items() if not way or name in way}
         table = choosing.choose(chosen, seconds, launches, runs, cold, edits)
     console.print(table)

@@ -42,6 +42,7 @@ def judge(tools: dict[str, Tool], driver: Driver | None, gpus: list[Gpu]) -> lis
         *judge_linker(tools, driver),
         *judge_pycuda(tools, driver),
         *judge_binding(tools, gpus),
+        *judge_packages(driver),
         *(finding for name, place in toolchain.caches().items() for finding in judge_cache(name, *place)),
     ]
 
@@ -208,6 +209,17 @@ def judge_binding(tools: dict[str, Tool], gpus: list[Gpu]) -> Iterator[Finding]:
         if holds and not toolchain.runs_on(holds, gpu.arch):
             what = f"fourways_aot holds code for {', '.join(sorted(holds))}; none runs on {gpu.name} ({gpu.arch})"
             yield Finding("warning", what, "build it on this machine: rm -rf build .venv/.ready*; make setup")
+
+
+def judge_packages(driver: Driver | None) -> Iterator[Finding]:
+    """What some lessons use beside the ways, in the words of the cells that are skipped without it."""
+    wanted = [module for module in toolchain.PACKAGES if driver or module not in toolchain.MORE]
+    lacking = {module: reason for module in wanted if (reason := toolchain.missing(module))}
+    if here := [module for module in wanted if module not in lacking]:
+        yield Finding("ok", f"what some lessons use: {', '.join(here)}")
+    for reason in lacking.values():
+        what, _, remedy = reason.partition(": ")
+        yield Finding("note", f"{what}: cells that need it are skipped", remedy)
 
 
 def judge_cache(name: str, variable: str, folder: Path) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ recorded: nothing here holds a second copy of a way.
 from fourways.lesson.case import Case, lesson_or_case, named_reference
 from fourways.lesson.export import ExportError, export
 from fourways.lesson.folds import asked, deeper, questions
-from fourways.lesson.length import Length, length
+from fourways.lesson.length import FORMULA, Length, length
 from fourways.lesson.needs import load_ipython_extension, skip_reason
 from fourways.lesson.notebook import Lesson, LessonError, all_lessons, find, kernel_file, tags
 from fourways.lesson.nvtx import name_cells

@@ -11,6 +11,11 @@ WORDS, LINES, CELLS = 150, 10, 4
 that explains code is read at less than the 238 words a minute of other prose (Brysbaert, 2019)."""
 EXERCISE = 6
 """Minutes for an exercise, its solution read as well."""
+FORMULA = (
+    f"Minutes are counted: one for {WORDS} words to read, {LINES} lines of code or {CELLS} cells to run, {EXERCISE} "
+    "for an exercise; behind a + stand those of the sections that go deeper, which are folded away."
+)
+"""The counting of minutes in one sentence, for who reads them."""
 
 
 class Length(NamedTuple):

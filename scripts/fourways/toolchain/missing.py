@@ -18,7 +18,7 @@ _NEEDS = {
     "host": ("host compiler",),
     "two-gpus": ("gpu", "two GPUs"),
 }
-_MORE = "not installed: pip install 'fourways[more]', where there is a GPU"
+_CUDA = "'cuda-toolkit==13.0.*'"  # or else pip replaces the lessons' CUDA by the one of the newest PyTorch
 _ABSENT = {
     "nvcc": f"no nvcc found: {SETUP}",
     "host compiler": "no C++ compiler found: install g++ (on Debian and Ubuntu: apt install g++)",
@@ -30,12 +30,15 @@ _ABSENT = {
     "distributed": f"Dask's distributed is not installed: {SETUP}",
     "Cython": f"Cython is not installed: {SETUP}",
     "nanobind": f"nanobind is not installed: {SETUP}",
-    "torch": f"PyTorch is {_MORE}",
-    "numba": f"Numba is {_MORE}",
-    "nccl": f"nccl4py is {_MORE}",
-    "dask_cuda": f"dask-cuda is {_MORE}",
+    "torch": f"PyTorch is not installed: pip install torch {_CUDA}",
+    "numba": "Numba for CUDA is not installed: pip install 'numba-cuda[cu13]'",
+    "numba_cuda_mlir": "numba-cuda-mlir is not installed: pip install 'numba-cuda-mlir[cu13]'",
+    "nccl": "nccl4py is not installed: pip install 'nccl4py[cu13]'",
+    "dask_cuda": "dask-cuda is not installed: pip install dask-cuda",
 }
-PACKAGES = ("pystencils", "distributed", "Cython", "nanobind", "torch", "numba", "nccl", "dask_cuda")
+MORE = ("torch", "numba", "numba_cuda_mlir", "nccl", "dask_cuda")
+"""Of `PACKAGES` what only a GPU makes use of: the extra `more`, which `make setup` leaves out."""
+PACKAGES = ("pystencils", "distributed", "Cython", "nanobind", *MORE)
 """What lessons from 09 on use beside the ways, by the module's name."""
 _NEEDS |= {module: (module,) for module in PACKAGES}
 
