@@ -89,6 +89,20 @@ def twice_fragile(x, y):
 ```
 
 ```{code-cell} python
+:tags: [way-parts]
+import os.path
+import numpy
+from numpy.linalg import norm
+from pygments.lexers import PythonLexer
+
+import built_before
+from fourways import kernels
+
+def twice_parts(x, y):
+    y[...] = 2 * x
+```
+
+```{code-cell} python
 :tags: [way-other, needs-torch]
 import torch
 ```
@@ -121,6 +135,12 @@ def test_each_way_is_a_program(ours: Path) -> None:
     assert list(careful["mistakes"].values()) == ["TypeError", "TypeError", "right", "right"]
 
 
+def test_what_a_program_imports(ours: Path) -> None:
+    """A package without its parts; neither Python's own, nor this project's, nor what was built before."""
+    (parts,) = timing.programs("01", ["parts"], ours, times=1)
+    assert parts["imports"] == ["numpy", "pygments.lexers"]
+
+
 def test_a_program_that_fails_says_why_and_spoils_no_other(ours: Path) -> None:
     wrong, loud, killed, host = timing.programs("01", ["wrong", "loud", "killed", "host"], ours, times=1)
     assert wrong["failed"].startswith("AssertionError: the first answer is wrong: [1.0, 2.0")
@@ -148,6 +168,7 @@ ROW = {
     "launch_seconds": {"median": 4e-6, "p10": 4e-6, "p90": 4e-6, "samples": 15},
     "libraries": 12_000_000,
     "started": ["ninja", "g++"],
+    "imports": ["cupy", "numpy"],
     "mistakes": {"x is float64": "TypeError", "x has gaps": "right"},
 }
 
@@ -166,6 +187,9 @@ def test_the_table(tmp_path: Path) -> None:
     assert [value for value in broken.values() if value] == ["broken", "JIT", "failed: TypeError: no"]
     assert table.note == "Host clock; the median of 3 fresh processes each, caches filled."
     assert (inline["libraries, MB"], inline["starts"], inline["a launch"]) == ("12", "ninja, g++", "4.00 µs")
+    assert inline["imports"] == "cupy, numpy"
+    once = timing.programs_table([ROW | {"way": "one", "seconds": ROW["seconds"] | {"samples": 1}}], {}, {})
+    assert once.note == "Host clock; one run each, in a fresh process, caches filled."
 
 
 def test_the_table_of_mistakes() -> None:
@@ -176,6 +200,7 @@ def test_the_table_of_mistakes() -> None:
 
 def test_lesson_12_has_a_cell_for_each_of_its_ways() -> None:
     found = lesson.find("12")
-    for way in ("cuda_core", "torch_compile", "numba", "cython", "nanobind", "torch_inline", "torch_op", "cutile"):
+    ways = "cuda_core torch_compile numba cython nanobind torch_inline torch_op numba_mlir cutile"
+    for way in ways.split():
         (source,) = found.cells(f"way-{way}")
         assert f"def doublify_{way}(x, y):" in source

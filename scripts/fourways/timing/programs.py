@@ -1,5 +1,6 @@
 """A way as a program of its own: first result, a launch, what it loads and starts, what it makes of wrong arrays."""
 
+import ast
 import json
 import os
 import re
@@ -26,6 +27,7 @@ def programs(name: str, ways: Sequence[str], folder: Path, times: int = SAMPLES,
 
     A row each, all seconds by the host's clock: `seconds`, from process start to the first right answer; `stages`,
     those of the median run: start, import, build, launch; `launch_seconds`, a call that nobody waits for;
+    `imports`, the packages that its text imports, without Python's, this project's, and modules that lie in `folder`;
     `libraries`, the bytes of all shared libraries in the process; `started`, the names of the programs it started;
     `mistakes`, by name what became of a call with a wrong array: an exception's name, "right", "wrong numbers", or
     "crash: SIGSEGV" where it ended the program by that signal; those after it are "not tried".
@@ -49,7 +51,22 @@ def programs(name: str, ways: Sequence[str], folder: Path, times: int = SAMPLES,
                     runs[way].append(_program(source, f"{found.meta['kernel']}_{way}", folder, patience))
                 except FirstResultError as error:
                     failed[way] = str(error)
-    return [{"way": way, "failed": failed[way]} if way in failed else _row(way, runs[way]) for way in runs]
+    return [
+        {"way": way, "failed": failed[way]}
+        if way in failed
+        else _row(way, samples) | {"imports": _imports(sources[way], folder)}
+        for way, samples in runs.items()
+    ]
+
+
+def _imports(source: str, folder: Path) -> list[str]:
+    """What a user must have installed: `cuda.core`, `torch`; of a package and its parts the package alone."""
+    nodes = list(ast.walk(ast.parse(source)))
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
+    parts = {name for name in names if any(name.startswith(f"{whole}.") for whole in names)}
+    ours = {"fourways", "fourways_aot", *(file.name.partition(".")[0] for file in folder.iterdir())}
+    return sorted(name for name in names - parts if name.split(".")[0] not in ours | sys.stdlib_module_names)
 
 
 def _program(source: str, function: str, folder: Path, patience: float) -> dict[str, Any]:
@@ -116,10 +133,11 @@ def programs_table(rows: Sequence[Row], built: Mapping[str, float | None], ships
         ("a launch", measured(lambda row: seconds(row["launch_seconds"]["median"]))),
         ("ships, kB", lambda row: "" if row["ships"] is None else f"{row['ships'] / 1e3:,.1f}"),
         ("libraries, MB", measured(lambda row: f"{row['libraries'] / 1e6:,.0f}")),
+        ("imports", measured(lambda row: ", ".join(row["imports"]))),
         ("starts", lambda row: f"failed: {row['failed']}" if "failed" in row else ", ".join(row["started"])),
     ]
     count = max((row["seconds"]["samples"] for row in rows if "failed" not in row), default=1)
-    many = "one fresh process each" if count == 1 else f"the median of {count} fresh processes each"
+    many = "one run each, in a fresh process" if count == 1 else f"the median of {count} fresh processes each"
     return Table("programs", rows, columns, f"Host clock; {many}, caches filled.")
 
 
