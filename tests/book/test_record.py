@@ -56,6 +56,17 @@ def test_only_a_complete_run_is_recorded(clone: Path, monkeypatch: pytest.Monkey
     assert not (clone / "book").exists(), "nothing is written"
 
 
+def test_a_package_that_may_be_missing_is_no_hole(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toolchain, "missing", {"torch": "no torch here", "gpu": "no gpu here"}.get)
+    text = LESSON.replace("ways: [host]", "ways: [host], may_skip: [torch]")
+    assert text != LESSON
+    (clone / "lessons" / "05_test.md").write_text(text)
+    with pytest.raises(book.RecordingError, match="1 cells skipped: no gpu here"):
+        book.record(lesson.run(lesson.find("5")))
+    (clone / "lessons" / "05_test.md").write_text(text.replace("[gpu]", "[needs-torch]"))
+    assert book.record(lesson.run(lesson.find("5")))
+
+
 def test_a_record_is_stamped_and_hides_the_machine(clone: Path) -> None:
     report = clone / "build" / "05_test" / "mine.ncu-rep"
     files.write_bytes(report, b"\x00" + f"{clone}/x".encode())

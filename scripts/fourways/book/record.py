@@ -20,13 +20,16 @@ def record(result: lesson.LessonRun) -> list[Path]:
     """Write a complete run to `book/recorded` and its tables' rows to `book/results`, stamped; return the files.
 
     Nsight Compute's reports that the lesson left in `build/NN_slug` go to `book/figures`, for download.
-    Raises RecordingError for a run that failed or skipped a cell, and writes nothing then.
+    Raises RecordingError for a run that failed or skipped a cell, and writes nothing then. A cell may be skipped for
+    want of a package that the lesson's front matter lists in `may_skip`.
     """
     import nbformat
 
     found = result.lesson
-    if result.error or result.skipped:
-        reasons = result.error or "; ".join(f"{count} cells skipped: {why}" for why, count in result.skipped.items())
+    allowed = {toolchain.missing(package) for package in found.meta.get("may_skip", ())}
+    skipped = {why: count for why, count in result.skipped.items() if why not in allowed}
+    if result.error or skipped:
+        reasons = result.error or "; ".join(f"{count} cells skipped: {why}" for why, count in skipped.items())
         raise RecordingError(f"{found.slug} is not recorded, only a complete run is: {reasons}")
     stamp = toolchain.stamp() | {"sources": fingerprint(found), "seconds": round(result.seconds, 1)}
     notebook = result.notebook

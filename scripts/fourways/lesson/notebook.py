@@ -50,7 +50,7 @@ class Lesson:
 
     @property
     def meta(self) -> dict[str, Any]:
-        """The front matter under `fourways:` (kernel, further kernels in `also`, ways, without, rtol)."""
+        """The front matter under `fourways:` (kernel, further kernels in `also`, ways, without, rtol, may_skip)."""
         try:
             return self.whole.metadata["fourways"]
         except KeyError:
