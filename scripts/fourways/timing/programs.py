@@ -60,7 +60,7 @@ def programs(name: str, ways: Sequence[str], folder: Path, times: int = SAMPLES,
 
 
 def _imports(source: str, folder: Path) -> list[str]:
-    """What a user must have installed: `cuda.core`, `torch`; of a package and its parts the package alone."""
+    """The packages that a cell names, as `cuda.core` and `torch`; of a package and its parts the package alone."""
     nodes = list(ast.walk(ast.parse(source)))
     names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
