@@ -12,6 +12,7 @@ THEMES = {
 }
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Liberation Sans', Arial, sans-serif"
 BOX = 50  # height of a box with two lines
+ACCENT = "#D55E00"  # no way's colour: marks the step that compiles, and the event that another stream waits for
 
 Point = tuple[float, float]
 

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fourways.cluster.builds_process import measured_builds
 from fourways.cluster.ranks import Meeting, Tell
 from fourways.cluster.strips import (
     ROUND,
@@ -76,7 +77,7 @@ def rank_work(rank: int, tell: Tell, meeting: Meeting, count: int, work: Work) -
     cp.cuda.Device(rank).use()
     cp.cuda.runtime.free(0)  # creates the context
     tell("building")
-    builds = measured_builds(rank, work, meeting) if work.builds else {}
+    builds = measured_builds(rank, work.source, work.cubin, meeting) if work.builds else {}
     launch = launcher(work.cubin)
     communicator = join(rank, tell, meeting, count)
     found: dict[str, Any] = {"builds": builds, "rows": {}, "seconds": {}}
@@ -198,52 +199,6 @@ def launcher(cubin: str) -> Callable[[Any, Any], None]:
         kernel(blocks, BLOCK, (u, v, np.int64(h), np.int64(w)))
 
     return launch
-
-
-def measured_builds(rank: int, work: Work, meeting: Meeting) -> dict[str, dict[str, float]]:
-    """By way, host seconds and CPU seconds until this rank has the kernel; all ranks begin together."""
-    import cupy as cp
-
-    from fourways import toolchain
-    from fourways.cluster.workers import cpu_seconds
-
-    def by(**how: str) -> Callable[[], Any]:
-        return lambda: cp.RawModule(**how).get_function("stencil")
-
-    ways = {
-        "nvrtc": by(code=work.source, backend="nvrtc"),
-        "nvcc": by(code=work.source, backend="nvcc"),
-        "cubin, sent": by(path=work.cubin),
-        "pybind11": lambda: __import__("fourways_aot"),
-    }
-    if not toolchain.missing("pycuda"):
-        ways["pycuda"] = by_pycuda(rank, work.source)
-    cp.cuda.nvrtc.getVersion()  # loads the library
-    found = {}
-    for way, build in ways.items():
-        meeting.barrier.wait()
-        start, before = time.perf_counter(), cpu_seconds()
-        build()
-        found[way] = {"seconds": time.perf_counter() - start, "cpu_seconds": cpu_seconds() - before}
-    return found
-
-
-def by_pycuda(rank: int, source: str) -> Callable[[], Any]:
-    """PyCUDA's way to the kernel, on CuPy's context of GPU number `rank`; nothing of it is kept."""
-    import pycuda.driver as cuda
-    from pycuda.compiler import SourceModule
-
-    cuda.init()
-    context = cuda.Device(rank).retain_primary_context()
-
-    def build() -> None:
-        context.push()
-        try:
-            SourceModule(source, no_extern_c=True, cache_dir=False).get_function("stencil")
-        finally:
-            context.pop()
-
-    return build
 
 
 def first_plate(height: int, width: int) -> Any:
