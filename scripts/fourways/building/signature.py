@@ -8,12 +8,13 @@ stands in the PTX. NVRTC is asked first, and nvcc where NVRTC refuses the file. 
 import ctypes
 import re
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from fourways import kernels
 from fourways.building.compile import BuildError, build
+from fourways.tables import Row, Table
 
 _ASKING = """#include {path}
 
@@ -114,6 +115,20 @@ def signatures(path: Path | str, entries: Sequence[str] = (), options: Sequence[
     return {entry: found[entry] for entry in entries}
 
 
+def signature_table(found: Iterable[Signature]) -> Table:
+    """A row for each parameter of each kernel: `entry`, and what `Parameter` has."""
+    rows: list[Row] = [{"entry": each.entry} | asdict(parameter) for each in found for parameter in each.parameters]
+    columns = [
+        ("kernel", lambda row: row["entry"]),
+        ("parameter", lambda row: row["name"]),
+        ("type", lambda row: row["type"]),
+        ("is", lambda row: row["kind"]),
+        ("bytes", lambda row: str(row["size"])),
+        ("NumPy's dtype", lambda row: row["dtype"] or f"none: {row['why']}"),
+    ]
+    return Table("signature", rows, columns, "An output is a pointer that is not to const: it may be read as well.")
+
+
 def _is_template(path: Path, name: str) -> bool:
     text = path.read_text(encoding="utf-8")
     return bool(re.search(rf"template\s*<[^;{{}}()]*>\s*(?:\w+\s+)*__global__[^;{{}}()]*\b{name}\s*\(", text))
@@ -163,7 +178,7 @@ def _names(written: str, count: int) -> list[str]:
 
 
 def _parameter(name: str, shown: str, number: int) -> Parameter:
-    """One parameter by its demangled type, such as `float const*`, and its number: four times its size, and its kind."""
+    """One parameter by its demangled type, such as `float const*`, and its number: its size times 4, and its kind."""
     size, kind = divmod(number, 4)
     if "(*" in shown or shown.endswith("]"):
         return Parameter(name, shown, "output", size, None, f"NumPy has no dtype for {shown}")
