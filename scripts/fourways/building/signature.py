@@ -29,6 +29,7 @@ template <int, class F, class S> __global__ void show() {{}}
 """
 _INSTANCE = "template __global__ void show<{number}, decltype({entry}), of<decltype({entry})>::sizes>();"
 _SHOWN = re.compile(r"show<(\d+), void \((.*)\), fourways_signature::numbers<(.*?)>\s*>\(\)$")
+_TYPE_WORDS = ("bool", "char", "short", "int", "long", "unsigned", "signed", "float", "double", "const")
 _DTYPES = {
     "bool": "bool",
     "char": "int8",
@@ -172,9 +173,15 @@ def _split(text: str) -> list[str]:
 
 def _names(written: str, count: int) -> list[str]:
     """The parameters' names in the text, or numbers where the text does not tell."""
-    parts = [re.search(r"(\w+)\s*(?:\[\w*\]\s*)?$", part) for part in _split(written)]
-    plain = len(parts) == count and all(parts)
-    return [part[1] for part in parts if part] if plain else [f"argument {number}" for number in range(1, count + 1)]
+    parts = _split(written)
+    names = (
+        [re.search(r"[\s*&>](\w+)\s*(?:\[\w*\]\s*)?$", part) for part in parts]
+        if len(parts) == count
+        else [None] * count
+    )
+    return [
+        name[1] if name and name[1] not in _TYPE_WORDS else f"argument {number}" for number, name in enumerate(names, 1)
+    ]
 
 
 def _parameter(name: str, shown: str, number: int) -> Parameter:
