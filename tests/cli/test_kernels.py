@@ -128,3 +128,18 @@ def test_link_keeps_what_did_build(tmp_path: Path, kept: tuple[str, Path, str, P
 def test_link_refuses_an_unknown_build() -> None:
     done = fourways("link", "--build", "LTO")
     assert done.exit_code == 2 and "--build: 'LTO'; choose from one source, PTX, nvJitLink" in said(done)
+
+
+def test_a_signature_with_its_rows(tmp_path: Path) -> None:
+    mine, rows = tmp_path / "mine.cu", tmp_path / "rows.json"
+    mine.write_text("using real = double;\ntemplate <class T> __global__ void scale(T *a, real by, int) {}\n")
+    done = fourways("signature", mine, "--entry", "scale<float>", "--json", rows)
+    assert done.exit_code == 0 and "scale<float>(float *a, double by, int argument 3)" in done.stdout
+    found = json.loads(rows.read_text())["tables"]["signature"]
+    assert [(row["kind"], row["dtype"]) for row in found] == [
+        ("output", "float32"),
+        ("scalar", "float64"),
+        ("scalar", "int32"),
+    ]
+    refused = fourways("signature", mine)
+    assert refused.exit_code != 0

@@ -34,6 +34,7 @@ for command in (
     measure.check,
     measure.time,
     kernels.build,
+    kernels.signature,
     kernels.sass,
     kernels.link,
     profile.profile,

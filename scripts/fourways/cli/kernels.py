@@ -47,6 +47,36 @@ def build(
     keep(json_file, [table, runs_on], figure, lambda: building.figure(found))
 
 
+def signature(
+    kernel: Kernel,
+    entry: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this kernel, or an instance of a template, as `scale<float, 4>`; several times."),
+    ] = None,
+    option: Annotated[
+        list[str] | None, typer.Option("--option", "-o", help="For the compiler, e.g. `-o -DREAL=double`.")
+    ] = None,
+    json_file: Json = None,
+) -> None:
+    """Show the parameters of a file's kernels as the compiler has them: types without typedefs, NumPy's dtypes.
+
+    `fourways signature my.cu` shows all kernels of a file but templates, of which there are as many as instances:
+    `fourways signature my.cu --entry "scale<float, 4>"`. Needs no GPU.
+
+    A pointer to const is an input. NVRTC is asked, and nvcc where NVRTC refuses the file.
+    """
+    from fourways import building, lesson
+
+    path = lesson.kernel_file(kernel)
+    with errors.status(f"asking the compiler about {path.name}"):
+        found = building.signatures(path, entry or (), option or ())
+    table = building.signature_table(found.values())
+    for each in found.values():
+        console.print(str(each), markup=False, highlight=False, soft_wrap=True)
+    console.print(table)
+    keep(json_file, [table], None, lambda: None)
+
+
 def sass(
     kernel: Kernel,
     way: Annotated[

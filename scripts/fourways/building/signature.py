@@ -1,0 +1,202 @@
+"""A kernel's signature as the compiler has it: typedefs resolved, what is only read, sizes, NumPy's dtypes.
+
+The file is included in one that instantiates, for each kernel, an empty kernel whose template arguments are the type
+of the function and the sizes of its parameters. The compiler writes all of these into the empty kernel's name, which
+stands in the PTX. NVRTC is asked first, and nvcc where NVRTC refuses the file. Neither needs a GPU.
+"""
+
+import ctypes
+import re
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from fourways import kernels
+from fourways.building.compile import BuildError, build
+from fourways.tables import Row, Table
+
+_ASKING = """#include {path}
+
+namespace fourways_signature {{
+template <unsigned long long...> struct numbers;
+template <class T> constexpr unsigned long long kind = __is_class(T) || __is_union(T) ? 2 : __is_enum(T);
+template <class F> struct of;
+template <class... A> struct of<void(A...)> {{ typedef numbers<4 * sizeof(A) + kind<A>...> sizes; }};
+template <int, class F, class S> __global__ void show() {{}}
+{instances}
+}}
+"""
+_INSTANCE = "template __global__ void show<{number}, decltype({entry}), of<decltype({entry})>::sizes>();"
+_SHOWN = re.compile(r"show<(\d+), void \((.*)\), fourways_signature::numbers<(.*?)>\s*>\(\)$")
+_TYPE_WORDS = ("bool", "char", "short", "int", "long", "unsigned", "signed", "float", "double", "const")
+_DTYPES = {
+    "bool": "bool",
+    "char": "int8",
+    "signed char": "int8",
+    "unsigned char": "uint8",
+    "short": "int16",
+    "unsigned short": "uint16",
+    "int": "int32",
+    "unsigned int": "uint32",
+    "long": "int64",
+    "unsigned long": "uint64",
+    "long long": "int64",
+    "unsigned long long": "uint64",
+    "__half": "float16",
+    "float": "float32",
+    "double": "float64",
+    "float2": "complex64",
+    "double2": "complex128",
+    "cuda::std::complex<float>": "complex64",
+    "cuda::std::complex<double>": "complex128",
+    "thrust::complex<float>": "complex64",
+    "thrust::complex<double>": "complex128",
+}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter: its `name` in the text, and its C `type`, typedefs resolved, such as `const float *`.
+
+    `kind` is "input" (a pointer to const), "output" (another pointer: it may be read, too), "scalar" or "struct" (by
+    value). `size` is its own, in bytes, not that of what it points to. `dtype` is NumPy's name for an element or for
+    the scalar; where there is none, it is None, and `why` says so.
+    """
+
+    name: str
+    type: str
+    kind: str
+    size: int
+    dtype: str | None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A kernel's name, or a template's instance, and its parameters."""
+
+    entry: str
+    parameters: tuple[Parameter, ...]
+
+    def __str__(self) -> str:
+        inside = ", ".join(
+            f"{each.type}{'' if each.type.endswith('*') else ' '}{each.name}" for each in self.parameters
+        )
+        return f"{self.entry}({inside})"
+
+
+def signatures(path: Path | str, entries: Sequence[str] = (), options: Sequence[str] = ()) -> dict[str, Signature]:
+    """The signatures of the kernels in the file `path`, by name.
+
+    `entries` are kernels, or instances of templates as `scale<float, 4>`; by default all kernels that are no template.
+    `options` go to the compiler. Raises BuildError for what neither NVRTC nor nvcc compiles, and where there is no
+    kernel, or one that is named is not there.
+    """
+    path = Path(path).resolve()
+    written = kernels.parameters(path.read_text(encoding="utf-8"))
+    entries = list(entries) or [name for name in written if not _is_template(path, name)]
+    if not entries:
+        what = f"{path.name} holds " + ("only templates" if written else "no kernel")
+        raise BuildError(what, advice=f"name an instance: {next(iter(written))}<float>" if written else "")
+    instances = "\n".join(_INSTANCE.format(number=number, entry=entry) for number, entry in enumerate(entries))
+    quoted = '"' + str(path) + '"'
+    with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
+        asking = Path(folder, path.name).with_suffix(".cu")
+        asking.write_text(_ASKING.format(path=quoted, instances=instances), encoding="utf-8")
+        ptx = _ptx(asking, [f"-I{path.parent}", *options])
+    found = {}
+    for name in re.findall(r"\.entry (_ZN18fourways_signature4show\w+)", ptx):
+        if not (shown := _SHOWN.search(_demangled(name))):
+            raise BuildError(f"{path.name}: the compiler's name of a signature was not understood: {_demangled(name)}")
+        entry, types = entries[int(shown[1])], _split(shown[2])
+        numbers = [int(number.rstrip("ul")) for number in _split(shown[3])]
+        names = _names(written.get(entry.partition("<")[0], ""), len(types))
+        found[entry] = Signature(entry, tuple(map(_parameter, names, types, numbers)))
+    return {entry: found[entry] for entry in entries}
+
+
+def signature_table(found: Iterable[Signature]) -> Table:
+    """A row for each parameter of each kernel: `entry`, and what `Parameter` has."""
+    rows: list[Row] = [{"entry": each.entry} | asdict(parameter) for each in found for parameter in each.parameters]
+    columns = [
+        ("kernel", lambda row: row["entry"]),
+        ("parameter", lambda row: row["name"]),
+        ("type", lambda row: row["type"]),
+        ("is", lambda row: row["kind"]),
+        ("bytes", lambda row: str(row["size"])),
+        ("NumPy's dtype", lambda row: row["dtype"] or f"none: {row['why']}"),
+    ]
+    return Table("signature", rows, columns, "An output is a pointer that is not to const: it may be read as well.")
+
+
+def _is_template(path: Path, name: str) -> bool:
+    text = path.read_text(encoding="utf-8")
+    return bool(re.search(rf"template\s*<[^;{{}}()]*>\s*(?:\w+\s+)*__global__[^;{{}}()]*\b{name}\s*\(", text))
+
+
+def _ptx(path: Path, options: Sequence[str]) -> str:
+    try:
+        return build(path, "nvrtc", "80", "ptx", options).code.decode(errors="replace")
+    except BuildError as by_nvrtc:
+        try:
+            return build(path, "nvcc", "80", "ptx", options).code.decode(errors="replace")
+        except BuildError:
+            raise by_nvrtc from None
+
+
+def _demangled(name: str) -> str:
+    """A C++ name by the C++ library itself, `__cxa_demangle` of the Itanium C++ ABI."""
+    demangle = ctypes.CDLL("libstdc++.so.6").__cxa_demangle
+    demangle.restype = ctypes.c_void_p
+    status = ctypes.c_int()
+    address = demangle(name.encode(), None, None, ctypes.byref(status))
+    if not address:
+        return name
+    text = ctypes.string_at(address).decode()
+    free = ctypes.CDLL(None).free
+    free.argtypes = [ctypes.c_void_p]
+    free(address)
+    return text
+
+
+def _split(text: str) -> list[str]:
+    """What stands between the commas that no bracket encloses; nothing of an empty text or of C's `void`."""
+    parts, depth, start = [], 0, 0
+    for at, sign in enumerate(text):
+        depth += (sign in "<([") - (sign in ">)]")
+        if sign == "," and not depth:
+            parts.append(text[start:at].strip())
+            start = at + 1
+    return [*parts, text[start:].strip()] if text.strip() else []
+
+
+def _names(written: str, count: int) -> list[str]:
+    """The parameters' names in the text, or numbers where the text does not tell."""
+    parts = _split(written)
+    names = (
+        [re.search(r"[\s*&>](\w+)\s*(?:\[\w*\]\s*)?$", part) for part in parts]
+        if len(parts) == count
+        else [None] * count
+    )
+    return [
+        name[1] if name and name[1] not in _TYPE_WORDS else f"argument {number}" for number, name in enumerate(names, 1)
+    ]
+
+
+def _parameter(name: str, shown: str, number: int) -> Parameter:
+    """One parameter by its demangled type, such as `float const*`, and its number: its size times 4, and its kind."""
+    size, kind = divmod(number, 4)
+    if "(*" in shown or shown.endswith("]"):
+        return Parameter(name, shown, "output", size, None, f"NumPy has no dtype for {shown}")
+    if shown.endswith("*"):
+        pointee = shown[:-1].strip()
+        const = bool(re.search(r"\bconst$", pointee)) and not pointee.endswith("*")
+        plain = re.sub(r"\s*\b(?:const|volatile)\b", "", pointee).strip()
+        dtype = _DTYPES.get(plain)
+        why = "" if dtype else f"NumPy has no dtype for {plain}"
+        return Parameter(name, f"{'const ' * const}{plain} *", "input" if const else "output", size, dtype, why)
+    if kind == 2 and shown not in _DTYPES:
+        return Parameter(name, shown, "struct", size, None, f"a struct of {size} bytes, by value")
+    dtype = f"int{8 * size}" if kind == 1 else _DTYPES.get(shown)
+    return Parameter(name, shown, "scalar", size, dtype, "" if dtype else f"NumPy has no dtype for {shown}")

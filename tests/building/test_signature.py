@@ -1,0 +1,90 @@
+"""What the compiler says of a kernel's parameters, by NVRTC and, where that refuses, by nvcc. Needs no GPU."""
+
+from pathlib import Path
+
+import pytest
+
+from fourways import building, kernels
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "mine.cu"
+    file.write_text(text)
+    return file
+
+
+def test_types_are_resolved_and_sizes_told(tmp_path: Path) -> None:
+    text = """
+#include <cuda_fp16.h>
+typedef long long index;
+struct Range { float low; double high; int parts[3]; };
+enum Mode { on, off };
+extern "C" __global__ void mine(const float *__restrict__ x, index n, Range range, Mode mode, bool fast, char c,
+                                double *y, unsigned char const *bytes, const __half *h, void *raw, const float2 *z)
+{
+}
+"""
+    (found,) = building.signatures(written(tmp_path, text)).values()
+    assert [(each.name, each.type, each.kind, each.size, each.dtype) for each in found.parameters] == [
+        ("x", "const float *", "input", 8, "float32"),
+        ("n", "long long", "scalar", 8, "int64"),
+        ("range", "Range", "struct", 32, None),
+        ("mode", "Mode", "scalar", 4, "int32"),
+        ("fast", "bool", "scalar", 1, "bool"),
+        ("c", "char", "scalar", 1, "int8"),
+        ("y", "double *", "output", 8, "float64"),
+        ("bytes", "const unsigned char *", "input", 8, "uint8"),
+        ("h", "const __half *", "input", 8, "float16"),
+        ("raw", "void *", "output", 8, None),
+        ("z", "const float2 *", "input", 8, "complex64"),
+    ]
+    assert found.parameters[2].why == "a struct of 32 bytes, by value"
+    assert str(found).startswith("mine(const float *x, long long n, Range range, ")
+
+
+def test_every_kernel_of_a_file_and_a_template_by_its_instances(tmp_path: Path) -> None:
+    text = """
+extern "C" __global__ void none() {}
+template <int N, class T> __global__ void shifted(T *a, const T *b) { a[0] = b[N]; }
+extern "C" __global__ void one(int *p) {}
+"""
+    file = written(tmp_path, text)
+    assert [*map(str, building.signatures(file).values())] == ["none()", "one(int *p)"]
+    found = building.signatures(file, ["shifted<3, double>", "one"])
+    assert str(found["shifted<3, double>"]) == "shifted<3, double>(double *a, const double *b)"
+
+
+def test_what_nvrtc_refuses_nvcc_is_asked(tmp_path: Path) -> None:
+    text = '#include <vector>\nextern "C" __global__ void mine(float *y, unsigned n) {}\n'
+    (found,) = building.signatures(written(tmp_path, text)).values()
+    assert str(found) == "mine(float *y, unsigned int n)"
+
+
+def test_headers_beside_the_file_and_options(tmp_path: Path) -> None:
+    (tmp_path / "types.h").write_text("using real = REAL;\n")
+    file = written(tmp_path, '#include "types.h"\nextern "C" __global__ void mine(real *y) {}\n')
+    for real, dtype in (("float", "float32"), ("double", "float64")):
+        assert building.signatures(file, options=[f"-DREAL={real}"])["mine"].parameters[0].dtype == dtype
+
+
+def test_all_of_the_lessons_kernels() -> None:
+    for name in ("colmeans", "saxpy", "fir"):
+        path = kernels.path(name)
+        found = building.signatures(path)
+        names = {entry: [each.name for each in signature.parameters] for entry, signature in found.items()}
+        texts = kernels.parameters(path.read_text())
+        assert names == {entry: [part.split()[-1].lstrip("*") for part in texts[entry].split(",")] for entry in texts}
+
+
+@pytest.mark.parametrize(
+    ("text", "entries", "message"),
+    [
+        ("int main() {}", (), "mine.cu holds no kernel"),
+        ("template <class T> __global__ void only(T *a) {}", (), r"name an instance: only<float>"),
+        ('extern "C" __global__ void mine(int *p) {}', ("other",), "other"),
+        ('extern "C" __global__ void mine(flaot *p) {}', (), "flaot"),
+    ],
+)
+def test_what_cannot_be_told(tmp_path: Path, text: str, entries: tuple[str, ...], message: str) -> None:
+    with pytest.raises(building.BuildError, match=message):
+        building.signatures(written(tmp_path, text), entries)
