@@ -1,4 +1,4 @@
-"""Is this way's answer right? Fresh poisoned outputs, awkward sizes, guarded edges; NaN never passes."""
+"""The verdict on one call, a check of all ways at awkward sizes, and the same for a learner's exercise."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
