@@ -1,26 +1,33 @@
-// What bindings are made of: def() adds a function to the module, Call checks the GPU arrays that it gets, zero copy.
+// What bindings are made of: def() adds a function to the module, Call checks what Python gave, zero copy.
 //
 //     def(
-//         m, "doublify", {"x", "y"},
+//         m, "soften", {"x", "y", "gain", "knee", "grid", "block"},
 //         [](Call &call) {
 //             const auto in = call.array<const float>("x"); // const: an input; no const: an output, must be writable
-//             const auto out = call.array<float>("y");
+//             const auto out = call.array<float>("y");      // element.hpp says which types there are
 //             call.same_shape(in, out);
 //             call.no_overlap(in, out);
-//             call.launch([&](cudaStream_t on) { return launch_doublify(in.data, out.data, in.size, on); });
+//             const auto gain = call.scalar<double>("gain"); // a number: any of C++'s, float2 and double2 for complex
+//             const auto knee = call.value<Knee>("knee");    // a struct, byte by byte
+//             const dim3 grid = call.extent("grid"), block = call.extent("block"); // where Python decides
+//             call.launch([&](cudaStream_t on) {
+//                 soften<<<grid, block, 0, on>>>(in.data, out.data, gain, knee, in.size); // in a .cu, of course
+//                 return cudaGetLastError();
+//             });
 //         },
-//         "doublify(x, y, stream=None) -> None ...");
+//         "soften(x, y, gain, knee, grid, block, stream=None) -> None ...");
 //
-// array() and the checks after it need no driver. launch() does, and starts nothing unless every argument is right.
+// All but launch() need no driver. launch() does, and starts nothing unless every argument is right.
 //
 // No pybind11 in here: its headers alone take the compiler four seconds. device_array.cpp and module.cpp have them.
 #pragma once
 
 #include "argument.hpp"
+#include "element.hpp"
 
 #include <cuda_runtime_api.h>
 #include <functional>
-#include <type_traits>
+#include <limits>
 #include <vector>
 
 namespace pybind11 {
@@ -35,17 +42,6 @@ using Shape = std::vector<long long>;
 
 // As Python writes it: (3, 5) or (16,).
 std::string text(const Shape &shape);
-
-// NumPy's name and type string of an element type, and its size in bytes.
-struct Element {
-    const char *name, *typestr;
-    size_t size;
-};
-template <class T> struct ElementOf;
-template <> struct ElementOf<float> { static constexpr Element value{"float32", "<f4", 4}; };
-template <> struct ElementOf<double> { static constexpr Element value{"float64", "<f8", 8}; };
-template <> struct ElementOf<int> { static constexpr Element value{"int32", "<i4", 4}; };
-template <> struct ElementOf<long long> { static constexpr Element value{"int64", "<i8", 8}; };
 
 struct Array {
     Argument argument;
@@ -64,13 +60,38 @@ class Call {
     // A C-contiguous array of T. TypeError: another kind of object, dtype or memory. ValueError: the rest.
     template <class T> DeviceArray<T> array(const char *name)
     {
-        return DeviceArray<T>(checked(name, !std::is_const_v<T>, ElementOf<std::remove_const_t<T>>::value));
+        return DeviceArray<T>(checked(name, !std::is_const_v<T>, ElementOf<std::remove_const_t<T>>::value, alignof(T)));
     }
 
-    // A number, rounded to float32. TypeError: no number. ValueError: not in float32's range.
-    float number(const char *name) const;
-    // A whole number. TypeError: none. ValueError: not in int64's range.
-    long long integer(const char *name) const;
+    // A number of Python or NumPy, converted as C does. TypeError: no number, or none of T's kind, as 1.5 for an int.
+    // ValueError: not in T's range.
+    template <class T> T scalar(const char *name) const
+    {
+        constexpr const Element &element = ElementOf<T>::value;
+        using limits = std::numeric_limits<T>;
+        if constexpr (std::is_integral_v<T>)
+            return static_cast<T>(whole(name, element, limits::min(), limits::max()));
+        else if constexpr (std::is_floating_point_v<T>)
+            return static_cast<T>(real(name, element));
+        else {
+            const double2 number = complex(name, element);
+            return {static_cast<decltype(T::x)>(number.x), static_cast<decltype(T::y)>(number.y)};
+        }
+    }
+
+    // A struct by value, from an object of the buffer protocol: numpy.void, an array with one element, bytes.
+    // TypeError: another object, or not of sizeof(T) contiguous bytes.
+    template <class T> T value(const char *name) const
+    {
+        static_assert(std::is_trivially_copyable_v<T>, "a kernel's argument is copied byte by byte");
+        T copy;
+        bytes(name, &copy, sizeof(T));
+        return copy;
+    }
+
+    // A grid, or a block if that is its name, from an int or one to three in a tuple. TypeError: another object.
+    // ValueError: beyond CUDA's limits.
+    dim3 extent(const char *name) const;
 
     void same_shape(const Array &a, const Array &b) const;
     // For kernels whose pointers are __restrict__: not even the same array twice.
@@ -91,11 +112,15 @@ class Call {
   private:
     Given &given_;
 
-    Array checked(const char *name, bool writable, const Element &element);
+    Array checked(const char *name, bool writable, const Element &element, size_t alignment);
+    unsigned long long whole(const char *name, const Element &, long long least, unsigned long long most) const;
+    double real(const char *name, const Element &) const;
+    double2 complex(const char *name, const Element &) const;
+    void bytes(const char *name, void *copy, size_t size) const;
     void queue(cudaError_t (*start)(const void *, cudaStream_t), const void *data);
 };
 
-// Adds to the module a function of these arguments and of a last one, stream=None, which launch() takes.
+// Adds to the module a function of these arguments, 16 at most, and of a last one, stream=None, which launch() takes.
 // A Call finds what Python gave for an argument by its name.
 void def(py::module_ &m, const char *name, const std::vector<const char *> &arguments,
          const std::function<void(Call &)> &body, const char *doc);

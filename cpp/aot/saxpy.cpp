@@ -12,7 +12,7 @@ void bind_saxpy(py::module_ &m)
     def(
         m, "saxpy", {"a", "x", "y", "z"},
         [](Call &call) {
-            const float a = call.number("a");
+            const float a = call.scalar<float>("a");
             const auto x = call.array<const float>("x"), y = call.array<const float>("y");
             const auto z = call.array<float>("z");
             call.same_shape(x, y);

@@ -40,7 +40,7 @@ Fast where the width is a multiple of 4 and both arrays start at a multiple of 1
     def(
         m, "stencil_steps", {"u", "v", "steps"},
         [](Call &call) {
-            const long long steps = call.integer("steps");
+            const long long steps = call.scalar<long long>("steps");
             const auto first = call.array<float>("u"), second = call.array<float>("v");
             check_grids(call, first, second);
             if (steps < 0)

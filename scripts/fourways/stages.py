@@ -24,20 +24,30 @@ Stage = Callable[[str], AbstractContextManager]
 
 
 class Ran(NamedTuple):
-    """A way after its first launch: `function(*arguments)` launches again; `inputs` and `expected` are NumPy's."""
+    """A way after its first launch: `function(*arguments)` launches again; `inputs` and `expected` are NumPy's.
+
+    `expected` and `in_place` are as for `lesson.Ways`.
+    """
 
     function: Callable[..., None]
     arguments: list[Any]
     inputs: tuple
     expected: Any
     synchronize: Callable[[], None]
+    in_place: dict[int, int]
+
+    @property
+    def outputs(self) -> list[Any]:
+        """The arrays that a launch writes, where the way has them."""
+        return self.arguments[len(self.inputs) :]
 
 
 def run_way(task: Task, stage: Stage) -> Ran:
     """Run one way from its imports to the end of its first launch, each part within its stage.
 
     Machine code is handed to the driver in the stage `load`, which may lie within `build` or `launch`. What is right
-    is for the caller to say, with `checking.verdict(ran.function, way, ran.inputs, ran.expected, rtol)`.
+    is for the caller to say, with `checking.verdict(ran.function, way, ran.inputs, ran.expected, rtol,
+    ran.in_place)`.
     """
     way = task["way"]
     on_gpu = way != "host"
@@ -68,8 +78,7 @@ def run_way(task: Task, stage: Stage) -> Ran:
         exec(setup, namespace)
         inputs = namespace["make_inputs"](task["size"])
         expected = namespace["reference"](*inputs)
-        nothing_yet = float("nan") if expected.dtype.kind in "fc" else -1
-        arrays = (*inputs, expected * 0 + nothing_yet)
+        arrays = [*inputs, *_outputs(inputs, expected, namespace.get("in_place", {}))]
         arguments = [cupy.asarray(value) if on_gpu and hasattr(value, "shape") else value for value in arrays]
         synchronize()
     with stage("build"):
@@ -77,7 +86,18 @@ def run_way(task: Task, stage: Stage) -> Ran:
     with stage("launch"):
         namespace[name](*arguments)
         synchronize()
-    return Ran(namespace[name], arguments, inputs, expected, synchronize)
+    return Ran(namespace[name], arguments, inputs, expected, synchronize, namespace.get("in_place", {}))
+
+
+def _outputs(inputs: tuple, expected: Any, in_place: dict[int, int]) -> list[Any]:
+    """Outputs of the expected shapes and dtypes, all NaN or -1; those in place hold what their input holds."""
+    outputs = [array.copy() for array in (expected.values() if isinstance(expected, dict) else [expected])]
+    for number, output in enumerate(outputs):
+        if number in in_place:
+            output[...] = inputs[in_place[number]]
+        else:
+            output.reshape(-1).view("u1").fill(255)
+    return outputs
 
 
 def split(source: str) -> tuple[Any, Any]:

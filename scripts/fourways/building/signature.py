@@ -22,7 +22,8 @@ namespace fourways_signature {{
 template <unsigned long long...> struct numbers;
 template <class T> constexpr unsigned long long kind = __is_class(T) || __is_union(T) ? 2 : __is_enum(T);
 template <class F> struct of;
-template <class... A> struct of<void(A...)> {{ typedef numbers<4 * sizeof(A) + kind<A>...> sizes; }};
+template <class A> constexpr unsigned long long number = 1024 * sizeof(A) + 4 * alignof(A) + kind<A>;
+template <class... A> struct of<void(A...)> {{ typedef numbers<number<A>...> sizes; }};
 template <int, class F, class S> __global__ void show() {{}}
 {instances}
 }}
@@ -60,7 +61,7 @@ class Parameter:
     """One parameter: its `name` in the text, and its C `type`, typedefs resolved, such as `const float *`.
 
     `kind` is "input" (a pointer to const), "output" (another pointer: it may be read, too), "scalar" or "struct" (by
-    value). `size` is its own, in bytes, not that of what it points to. `dtype` is NumPy's name for an element or for
+    value). `size` and `alignment` are its own, in bytes, not those of what it points to. `dtype` is NumPy's name for an element or for
     the scalar; where there is none, it is None, and `why` says so.
     """
 
@@ -68,6 +69,7 @@ class Parameter:
     type: str
     kind: str
     size: int
+    alignment: int
     dtype: str | None
     why: str = ""
 
@@ -185,18 +187,20 @@ def _names(written: str, count: int) -> list[str]:
 
 
 def _parameter(name: str, shown: str, number: int) -> Parameter:
-    """One parameter by its demangled type, such as `float const*`, and its number: its size times 4, and its kind."""
-    size, kind = divmod(number, 4)
+    """One parameter by its demangled type, such as `float const*`, and its number: size, alignment and kind in one."""
+    size, alignment, kind = number // 1024, number % 1024 // 4, number % 4
     if "(*" in shown or shown.endswith("]"):
-        return Parameter(name, shown, "output", size, None, f"NumPy has no dtype for {shown}")
+        return Parameter(name, shown, "output", size, alignment, None, f"NumPy has no dtype for {shown}")
     if shown.endswith("*"):
         pointee = shown[:-1].strip()
         const = bool(re.search(r"\bconst$", pointee)) and not pointee.endswith("*")
         plain = re.sub(r"\s*\b(?:const|volatile)\b", "", pointee).strip()
         dtype = _DTYPES.get(plain)
         why = "" if dtype else f"NumPy has no dtype for {plain}"
-        return Parameter(name, f"{'const ' * const}{plain} *", "input" if const else "output", size, dtype, why)
+        return Parameter(
+            name, f"{'const ' * const}{plain} *", "input" if const else "output", size, alignment, dtype, why
+        )
     if kind == 2 and shown not in _DTYPES:
-        return Parameter(name, shown, "struct", size, None, f"a struct of {size} bytes, by value")
+        return Parameter(name, shown, "struct", size, alignment, None, f"a struct of {size} bytes, by value")
     dtype = f"int{8 * size}" if kind == 1 else _DTYPES.get(shown)
-    return Parameter(name, shown, "scalar", size, dtype, "" if dtype else f"NumPy has no dtype for {shown}")
+    return Parameter(name, shown, "scalar", size, alignment, dtype, "" if dtype else f"NumPy has no dtype for {shown}")

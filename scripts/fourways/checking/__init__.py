@@ -1,3 +1,16 @@
 """Is this way's answer right? Fresh poisoned outputs, awkward sizes, guarded edges; NaN never passes."""
 
-from fourways.checking.verdict import SIZES, CheckFailure, check, compare, exercise, fetch, place, poison, verdict
+from fourways.checking.verdict import (
+    SIZES,
+    CheckFailure,
+    as_list,
+    check,
+    compare,
+    compare_all,
+    exercise,
+    fetch,
+    fresh_outputs,
+    place,
+    poison,
+    verdict,
+)

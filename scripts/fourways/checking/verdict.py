@@ -1,6 +1,10 @@
 """The verdict on one call, a check of all ways at awkward sizes, and the same for a learner's exercise."""
 
-from collections.abc import Callable, Iterable
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -15,6 +19,9 @@ _GUARD = 4096  # elements on either side of an array: more than a few blocks too
 
 # Beside an output, and beside an input: all NaN for floats, yet a kernel that copies too much is seen.
 _POISON, _OTHER_POISON = b"\xff\xff\xff\xff", b"\xff\xff\xff\x7f"
+
+Expected = np.ndarray | Mapping[str, np.ndarray]
+NONE: Mapping[int, int] = {}
 
 _WRITE = "y[...] = value writes into y; y = value makes another y"
 _LOST = """This process's GPU context is lost with it, and no way can use the GPU any more: mend the kernel, and start
@@ -52,34 +59,64 @@ def fetch(array: Any) -> np.ndarray:
     return array.get() if hasattr(array, "get") else array.copy()
 
 
+def fresh_outputs(inputs: tuple, expected: Expected, in_place: Mapping[int, int] = NONE) -> list[np.ndarray]:
+    """The outputs before a call: of the shapes and dtypes of `expected`, poisoned.
+
+    Those that `in_place` names by their number hold what the input of the number beside it holds.
+    """
+    outputs = as_list(expected)
+    return [np.array(inputs[in_place[i]]) if i in in_place else _poisoned(right) for i, right in enumerate(outputs)]
+
+
+def _poisoned(right: np.ndarray) -> np.ndarray:
+    """An array like `right`, none of whose elements is right; a structure's fields may be."""
+    if right.dtype.kind == "b":
+        return ~right
+    if right.dtype.kind != "V":
+        return np.full(right.shape, poison(right.dtype), right.dtype)
+    octets = np.full(right.nbytes, 255, np.uint8)
+    return octets.view(right.dtype).reshape(right.shape)
+
+
+def as_list(expected: Expected) -> list[np.ndarray]:
+    """The expected outputs in their order: one array is one, a mapping holds them by name."""
+    return list(expected.values()) if isinstance(expected, Mapping) else [expected]
+
+
 def verdict(
-    function: Callable[..., Any], way: str, inputs: tuple, expected: np.ndarray, rtol: float = 0.0
+    function: Callable[..., Any],
+    way: str,
+    inputs: tuple,
+    expected: Expected,
+    rtol: float = 0.0,
+    in_place: Mapping[int, int] = NONE,
 ) -> str | None:
-    """Run `function(*inputs, output)` once on a poisoned output and say what is wrong, or None if all is right.
+    """Run `function(*inputs, *outputs)` once on poisoned outputs and say what is wrong, or None if all is right.
 
     `way` says where its arrays lie, as for `place`. `inputs` are NumPy arrays and scalars; `expected` is the reference
-    result, whose shape and dtype the output gets. Also wrong: a changed input, a write beside an array.
+    result, whose shape and dtype the output gets; of several outputs a mapping, by name. `in_place` is as for
+    `fresh_outputs`. Also wrong: a changed input, a write beside an array.
     Raises CheckFailure where the GPU can do nothing more in this process; what the function raises itself, otherwise.
     """
-    fresh = np.full(expected.shape, poison(expected.dtype), expected.dtype)
-    before = (*inputs, fresh)
+    fresh = fresh_outputs(inputs, expected, in_place)
     try:
         placed = [
-            _Guarded(way, value, _POISON if value is fresh else _OTHER_POISON)
+            _Guarded(way, value, _OTHER_POISON if number < len(inputs) else _POISON)
             if isinstance(value, np.ndarray)
             else value
-            for value in before
+            for number, value in enumerate((*inputs, *fresh))
         ]
         returned = function(*(each.array if isinstance(each, _Guarded) else each for each in placed))
-        *after, got = (each.fetched() if isinstance(each, _Guarded) else each for each in placed)
+        after = [each.fetched() if isinstance(each, _Guarded) else each for each in placed]
     except Exception as error:
         if way != "host" and _gpu_is_lost():
             raise CheckFailure(f"{type(error).__name__}: {str(error).strip()}\n{_LOST}") from error
         raise
     arrays = [number for number, value in enumerate(inputs) if isinstance(value, np.ndarray)]
     changed = next((number for number in arrays if not _same(after[number], inputs[number])), None)
-    problem = compare(got, expected, rtol)
-    if problem and _same(got, fresh):
+    got = after[len(inputs) :]
+    problem = compare_all(got, expected, rtol)
+    if problem and all(map(_same, got, fresh)):
         if returned is not None:
             return f"it returned a value, and wrote nothing into its output: {_WRITE}"
         if changed is not None:
@@ -89,8 +126,9 @@ def verdict(
         return f"{problem}; nothing was written: {_WRITE}"
     for number, each in enumerate(placed):
         if isinstance(each, _Guarded) and (where := each.written_beside()):
-            which = "the output array" if number == len(inputs) else f"its input number {number}"
-            return f"wrote outside {which}: {where}"
+            which = f"its input number {number}" if number < len(inputs) else "the output array"
+            names = list(expected) if isinstance(expected, Mapping) and number >= len(inputs) else []
+            return f"wrote outside {which}{f' {names[number - len(inputs)]}' if names else ''}: {where}"
     return problem or (None if changed is None else f"changed its input number {changed}")
 
 
@@ -148,6 +186,14 @@ def _same(after: np.ndarray, before: np.ndarray) -> bool:
     """Bit for bit."""
     words = np.uint8 if after.nbytes % 8 else np.uint64  # NumPy makes a bool for each: few for large arrays
     return np.array_equal(_octets(after).view(words), _octets(before).view(words))
+
+
+def compare_all(got: Sequence[np.ndarray], expected: Expected, rtol: float = 0.0) -> str | None:
+    """`compare` for the outputs of a call, in their order; of several the first that differs, by its name."""
+    if not isinstance(expected, Mapping):
+        return compare(got[0], expected, rtol)
+    problems = [(name, compare(array, right, rtol)) for array, (name, right) in zip(got, expected.items(), strict=True)]
+    return next((f"{name}: {problem}" for name, problem in problems if problem), None)
 
 
 def compare(got: np.ndarray, expected: np.ndarray, rtol: float = 0.0) -> str | None:
@@ -213,13 +259,14 @@ def _kind(value: Any) -> str:
     return f"{value.dtype if hasattr(value, 'dtype') else type(value).__name__}{shape}"
 
 
-def check(ways: Ways, sizes: Iterable[int] = SIZES) -> Table:
+def check(ways: Ways, sizes: Iterable[int] = (), timeout: int | None = None) -> Table:
     """Check every way that can run here at every size against the reference, and return the outcomes as a table.
 
-    Raises CheckFailure after all have run, naming each wrong way with its first wrong size and element; at once where
-    the GPU can do nothing more.
+    The sizes are by default the ways' own, or else SIZES. Raises CheckFailure after all have run, naming each wrong way
+    with its first wrong size and element; at once where the GPU can do nothing more. A call that has not come to its
+    end in `timeout` seconds ends this process, with exit code 1: nothing less stops a kernel on a GPU.
     """
-    sizes = tuple(sizes)
+    sizes = tuple(sizes) or ways.sizes or SIZES
     cases = [(size, inputs := ways.make_inputs(size), ways.reference(*inputs)) for size in sizes]
     rows: list[Row] = []
     problems = []
@@ -228,7 +275,8 @@ def check(ways: Ways, sizes: Iterable[int] = SIZES) -> Table:
         outcome = "right"
         for size, inputs, expected in cases:
             try:
-                problem = verdict(function, way, inputs, expected, ways.rtol)
+                with _ends_in(timeout, f"{ways.kernel}_{way}, size {size}"):
+                    problem = verdict(function, way, inputs, expected, ways.rtol, ways.in_place)
             except CheckFailure as failure:
                 raise CheckFailure(f"{ways.kernel}_{way}, size {size}: {failure}") from failure.__cause__
             except Exception as error:
@@ -250,3 +298,22 @@ def check(ways: Ways, sizes: Iterable[int] = SIZES) -> Table:
         ("outcome", lambda row: row["outcome"]),
     ]
     return Table("check", rows, columns)
+
+
+@contextmanager
+def _ends_in(timeout: int | None, what: str) -> Iterator[None]:
+    """End this process if the block takes more than `timeout` seconds."""
+
+    def give_up() -> None:
+        print(f"{what}: the kernel has not come to its end in {timeout} s; is there a loop?", file=sys.stderr)
+        sys.stderr.flush()
+        os._exit(1)
+
+    timer = threading.Timer(timeout or 0, give_up)
+    timer.daemon = True
+    if timeout:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

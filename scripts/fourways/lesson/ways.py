@@ -23,8 +23,10 @@ class Ways:
     """The functions of one lesson that do the same thing in different ways.
 
     `make_inputs(size)` returns a tuple of NumPy arrays and scalars; `reference(*inputs)` returns the expected output,
-    an array of the dtype that the kernel writes. Each of `functions`, keyed by way, takes `(*inputs, output)` and
-    writes the output: CuPy arrays for a GPU way, NumPy arrays for `host`.
+    an array of the dtype that the kernel writes; of several outputs a mapping, by name. Each of `functions`, keyed by
+    way, takes `(*inputs, *outputs)` and writes the outputs: CuPy arrays for a GPU way, NumPy arrays for `host`. An
+    output that `in_place` names by its number holds before what the input of the number beside it holds.
+    `sizes` are those to check at, where they are the kernel's own.
     `missing` holds, for every way that cannot run on this machine, one line with the remedy.
     """
 
@@ -34,6 +36,8 @@ class Ways:
     functions: dict[str, Callable[..., None]]
     missing: dict[str, str] = field(default_factory=dict)
     rtol: float = 0.0
+    sizes: tuple[int, ...] = ()
+    in_place: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def runnable(self) -> dict[str, Callable[..., None]]:

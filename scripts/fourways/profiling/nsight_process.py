@@ -75,7 +75,7 @@ def run(told: stages.Task, sources: Path | None) -> None:
     ran = stages.run_way(told, time_range)
     way, name = told["way"], f"{told['kernel']}_{told['way']}"
     with time_range("check"):
-        if problem := checking.verdict(ran.function, way, ran.inputs, ran.expected, told["rtol"]):
+        if problem := checking.verdict(ran.function, way, ran.inputs, ran.expected, told["rtol"], ran.in_place):
             raise checking.CheckFailure(f"{name}, size {told['size']}: {problem}; a wrong answer is not profiled")
     with profile(), time_range(name, sync=True):
         ran.function(*ran.arguments)

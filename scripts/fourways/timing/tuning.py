@@ -7,8 +7,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from fourways import checking, figures
 from fourways.lesson import Ways
 from fourways.tables import Row, Table, seconds, summary
@@ -22,18 +20,20 @@ def tune(
     size: int,
     way: str = "gpu",
 ) -> list[Row]:
-    """Build each of `variants`, check it at every size of `checking.SIZES`, and time it at `size` elements; a row each.
+    """Build each of `variants`, check it at every size of `checking.check`, and time it at `size` elements; a row each.
 
-    `build(**variant)` returns a function as a way's, `function(*inputs, output)`. `way` says where its arrays lie, as
+    `build(**variant)` returns a function as a way's, `function(*inputs, *outputs)`. `way` says where its arrays lie, as
     for `checking.place`: "host" in NumPy, timed by the host's clock; else on the GPU, timed by the device's.
     A row holds the `variant`; `build_seconds`, the host's time for `build`; `search_seconds`, its time for building,
     checking and timing together; `seconds`, a summary of a call's times; and `problem`, None. A variant that cannot be
     built or launched, or is wrong, has no `seconds` (None) but one line of `problem`.
     Raises CheckFailure where the GPU can do nothing more.
     """
-    cases = [(inputs := ways.make_inputs(count), ways.reference(*inputs)) for count in checking.SIZES]
+    sizes = ways.sizes or checking.SIZES
+    cases = [(count, inputs := ways.make_inputs(count), ways.reference(*inputs)) for count in sizes]
     values = ways.make_inputs(size)
-    arguments = [checking.place(way, value) for value in (*values, np.empty_like(ways.reference(*values)))]
+    outputs = checking.fresh_outputs(values, ways.reference(*values), ways.in_place)
+    arguments = [checking.place(way, value) for value in (*values, *outputs)]
     clock = host_seconds if way == "host" else device_seconds
     rows = []
     for variant in variants:
@@ -42,7 +42,7 @@ def tune(
         try:
             function = build(**variant)
             row["build_seconds"] = time.perf_counter() - start
-            row["problem"] = _problem(function, way, cases, ways.rtol)
+            row["problem"] = _problem(function, way, cases, ways)
             if not row["problem"]:
                 row["seconds"] = summary(clock(functools.partial(function, *arguments)))
         except checking.CheckFailure:
@@ -54,13 +54,11 @@ def tune(
     return rows
 
 
-def _problem(
-    function: Callable[..., Any], way: str, cases: Sequence[tuple[tuple, np.ndarray]], rtol: float
-) -> str | None:
+def _problem(function: Callable[..., Any], way: str, cases: Sequence[tuple[int, tuple, Any]], ways: Ways) -> str | None:
     """The first thing that is wrong with the function's answers, in one line."""
-    for inputs, expected in cases:
-        if problem := checking.verdict(function, way, inputs, expected, rtol):
-            return f"size {expected.size}: {problem.splitlines()[0]}"
+    for size, inputs, expected in cases:
+        if problem := checking.verdict(function, way, inputs, expected, ways.rtol, ways.in_place):
+            return f"size {size}: {problem.splitlines()[0]}"
     return None
 
 
