@@ -4,7 +4,7 @@ What measures such a process imports this module and, before the stages, nothing
 used here, so that what is measured is what the lesson's own cells need.
 
 A *task* is what such a process is told, as JSON: `way`, `kernel`, the source of the lesson's cells `setup` and `cell`,
-`size` in elements, `rtol`, and `binding`, the folder of the `fourways_aot` to import, or None.
+`size` in elements, `rtol` and `atol`, and `binding`, the folder of the `fourways_aot` to import, or None.
 """
 
 import ast
@@ -47,7 +47,7 @@ def run_way(task: Task, stage: Stage) -> Ran:
 
     Machine code is handed to the driver in the stage `load`, which may lie within `build` or `launch`. What is right
     is for the caller to say, with `checking.verdict(ran.function, way, ran.inputs, ran.expected, rtol,
-    ran.in_place)`.
+    ran.in_place, atol)`.
     """
     way = task["way"]
     on_gpu = way != "host"

@@ -61,8 +61,8 @@ class Parameter:
     """One parameter: its `name` in the text, and its C `type`, typedefs resolved, such as `const float *`.
 
     `kind` is "input" (a pointer to const), "output" (another pointer: it may be read, too), "scalar" or "struct" (by
-    value). `size` and `alignment` are its own, in bytes, not those of what it points to. `dtype` is NumPy's name for an element or for
-    the scalar; where there is none, it is None, and `why` says so.
+    value). `size` and `alignment` are its own, in bytes, not those of what it points to. `dtype` is NumPy's name for an
+    element or for the scalar; where there is none, it is None, and `why` says so.
     """
 
     name: str

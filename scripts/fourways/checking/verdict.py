@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways.lesson import Ways
+from fourways.lesson import Ways, is_host
 from fourways.tables import Row, Table
 
 SIZES = (0, 1, 31, 32, 33, 255, 256, 257, 1009, 65_537, 1_000_003)
@@ -47,7 +47,7 @@ def poison(dtype: Any) -> Any:
 
 def place(way: str, value: Any) -> Any:
     """`value` where the way wants it: for "host" as it is; for any other way, or "gpu", NumPy arrays go to the GPU."""
-    if way == "host" or not isinstance(value, np.ndarray):
+    if is_host(way) or not isinstance(value, np.ndarray):
         return value
     import cupy
 
@@ -90,6 +90,7 @@ def verdict(
     expected: Expected,
     rtol: float = 0.0,
     in_place: Mapping[int, int] = NONE,
+    atol: float = 0.0,
 ) -> str | None:
     """Run `function(*inputs, *outputs)` once on poisoned outputs and say what is wrong, or None if all is right.
 
@@ -109,13 +110,13 @@ def verdict(
         returned = function(*(each.array if isinstance(each, _Guarded) else each for each in placed))
         after = [each.fetched() if isinstance(each, _Guarded) else each for each in placed]
     except Exception as error:
-        if way != "host" and _gpu_is_lost():
+        if not is_host(way) and _gpu_is_lost():
             raise CheckFailure(f"{type(error).__name__}: {str(error).strip()}\n{_LOST}") from error
         raise
     arrays = [number for number, value in enumerate(inputs) if isinstance(value, np.ndarray)]
     changed = next((number for number in arrays if not _same(after[number], inputs[number])), None)
     got = after[len(inputs) :]
-    problem = compare_all(got, expected, rtol)
+    problem = compare_all(got, expected, rtol, atol)
     if problem and all(map(_same, got, fresh)):
         if returned is not None:
             return f"it returned a value, and wrote nothing into its output: {_WRITE}"
@@ -127,8 +128,8 @@ def verdict(
     for number, each in enumerate(placed):
         if isinstance(each, _Guarded) and (where := each.written_beside()):
             which = f"its input number {number}" if number < len(inputs) else "the output array"
-            names = list(expected) if isinstance(expected, Mapping) and number >= len(inputs) else []
-            return f"wrote outside {which}{f' {names[number - len(inputs)]}' if names else ''}: {where}"
+            several = isinstance(expected, Mapping) and len(expected) > 1 and number >= len(inputs)
+            return f"wrote outside {which}{f' {list(expected)[number - len(inputs)]}' if several else ''}: {where}"
     return problem or (None if changed is None else f"changed its input number {changed}")
 
 
@@ -188,24 +189,26 @@ def _same(after: np.ndarray, before: np.ndarray) -> bool:
     return np.array_equal(_octets(after).view(words), _octets(before).view(words))
 
 
-def compare_all(got: Sequence[np.ndarray], expected: Expected, rtol: float = 0.0) -> str | None:
+def compare_all(got: Sequence[np.ndarray], expected: Expected, rtol: float = 0.0, atol: float = 0.0) -> str | None:
     """`compare` for the outputs of a call, in their order; of several the first that differs, by its name."""
     if not isinstance(expected, Mapping):
-        return compare(got[0], expected, rtol)
-    problems = [(name, compare(array, right, rtol)) for array, (name, right) in zip(got, expected.items(), strict=True)]
-    return next((f"{name}: {problem}" for name, problem in problems if problem), None)
+        return compare(got[0], expected, rtol, atol)
+    for array, (name, right) in zip(got, expected.items(), strict=True):
+        if problem := compare(array, right, rtol, atol):
+            return f"{name}: {problem}" if len(expected) > 1 else problem
+    return None
 
 
-def compare(got: np.ndarray, expected: np.ndarray, rtol: float = 0.0) -> str | None:
-    """Say where `got` differs from `expected` by more than `rtol` times its size, or None. NaN always differs."""
+def compare(got: np.ndarray, expected: np.ndarray, rtol: float = 0.0, atol: float = 0.0) -> str | None:
+    """Say where `got` is farther from `expected` than `atol + rtol * abs(expected)`, or None. NaN always differs."""
     if got.shape != expected.shape:
         return f"shape {got.shape}, expected {expected.shape}"
     different = np.asarray(got != expected)  # always true of NaN
-    if rtol and different.any():
+    if (rtol or atol) and different.any():
         a, b = got[different], expected[different]
         with np.errstate(invalid="ignore", over="ignore"):
             exact = np.result_type(got, np.float64)
-            different[different] = ~(np.abs(np.subtract(a, b, dtype=exact)) <= rtol * np.abs(b))
+            different[different] = ~(np.abs(np.subtract(a, b, dtype=exact)) <= atol + rtol * np.abs(b))
     if not different.any():
         return None
     wrong = np.argwhere(different)
@@ -275,15 +278,15 @@ def check(ways: Ways, sizes: Iterable[int] = (), timeout: int | None = None) -> 
         outcome = "right"
         for size, inputs, expected in cases:
             try:
-                with _ends_in(timeout, f"{ways.kernel}_{way}, size {size}"):
-                    problem = verdict(function, way, inputs, expected, ways.rtol, ways.in_place)
+                with _ends_in(timeout, f"{_name(ways, way)}, size {size}"):
+                    problem = verdict(function, way, inputs, expected, ways.rtol, ways.in_place, ways.atol)
             except CheckFailure as failure:
-                raise CheckFailure(f"{ways.kernel}_{way}, size {size}: {failure}") from failure.__cause__
+                raise CheckFailure(f"{_name(ways, way)}, size {size}: {failure}") from failure.__cause__
             except Exception as error:
                 problem = f"it raised {type(error).__name__}: {error}"
                 errors.append(error)
             if problem:
-                outcome = f"{ways.kernel}_{way}, size {size}: {problem}"
+                outcome = f"{_name(ways, way)}, size {size}: {problem}"
                 problems.append(outcome)
                 break
         rows.append({"way": way, "sizes": len(sizes), "outcome": outcome})
@@ -298,6 +301,11 @@ def check(ways: Ways, sizes: Iterable[int] = (), timeout: int | None = None) -> 
         ("outcome", lambda row: row["outcome"]),
     ]
     return Table("check", rows, columns)
+
+
+def _name(ways: Ways, way: str) -> str:
+    """`doublify_nvrtc`, or `a.cu, nvrtc`."""
+    return way if ", " in way else f"{ways.kernel}_{way}"
 
 
 @contextmanager

@@ -5,7 +5,7 @@ The subcommands import most rooms only where they call them: `--help` is quick, 
 
 import typer
 
-from fourways.cli import choose, kernels, lessons, machine, measure, profile, timeline
+from fourways.cli import case, choose, kernels, lessons, machine, measure, profile, timeline
 from fourways.cli.options import find_home, tell
 
 app = typer.Typer(
@@ -35,6 +35,7 @@ for command in (
     measure.time,
     kernels.build,
     kernels.signature,
+    case.case,
     kernels.sass,
     kernels.link,
     profile.profile,

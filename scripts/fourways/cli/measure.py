@@ -8,12 +8,6 @@ import typer
 from fourways import toolchain
 from fourways.cli import options
 
-Entry = Annotated[str | None, typer.Option(help="The kernel in a file of your own, if it holds several.")]
-Reference = Annotated[
-    str | None,
-    typer.Option(help="The right answer for a file of your own: `expected.py:function`. Default: the host way's."),
-]
-
 
 def check(
     targets: Annotated[
@@ -21,8 +15,10 @@ def check(
         typer.Argument(metavar="KERNELS", help="Lessons or kernels by number or name, or .cu files of your own."),
     ] = None,
     way: options.Ways = None,
-    entry: Entry = None,
-    reference: Reference = None,
+    entry: options.Entry = None,
+    case: options.CaseFile = None,
+    reference: options.Reference = None,
+    timeout: options.Timeout = 60,
     sanitizer: Annotated[
         str | None,
         typer.Option("--sanitize", help="`thread` or `address`: look for races, or for accesses outside of arrays."),
@@ -32,8 +28,9 @@ def check(
 
     `fourways check 1 --way host` checks lesson 01 on the CPU. Outputs are poisoned first, NaN fails.
 
-    `fourways check my.cu --entry mine --reference expected.py:function` checks a kernel
-    `mine(const float *x, float *y, long long n)` of your own against a function of the NumPy array x.
+    `fourways check my.cu --case case.py` checks a kernel of your own, of any signature, with the inputs and against the
+    reference of a case, which `fourways case my.cu` begins for you. Without a case its inputs are random arrays of one
+    size, and the host way judges.
 
     `fourways check my.cu --sanitize thread` runs it on the CPU, each CUDA thread as an OS thread, and names the lines
     of a race within a block; `--sanitize address` those that use an array beyond its ends. No GPU is needed.
@@ -46,7 +43,8 @@ def check(
         if set(way or ["host"]) != {"host"}:
             raise typer.BadParameter("only the host way runs under a sanitizer", param_hint="--way")
     _refuse_missing(way, toolchain.missing)
-    chosen = [_target(name, entry, reference) for name in targets] if targets else lesson.all_lessons()
+    named = [options.target(name, entry, case, reference, timeout) for name in targets or ()]
+    chosen = named if targets else lesson.all_lessons()
     failed = False
     for target in dict.fromkeys(chosen):
         options.console.print(_name(target), style="bold", markup=False, highlight=False)
@@ -55,7 +53,9 @@ def check(
                 with lesson.sanitizing(sanitizer):
                     _sanitize(_ways(target, ["host"]))
             else:
-                options.console.print(checking.check(_ways(target, way)))
+                with options.errors.status("compiling") as status:
+                    ways = _ways(target, way, lambda what: status.update(f"compiling {what}"))
+                options.console.print(checking.check(ways, timeout=timeout))
                 _say_judge(target)
         except (checking.CheckFailure, RuntimeError) as error:  # a compiler's refusal, a fault of the kernel
             failed = True
@@ -71,7 +71,7 @@ def _sanitize(ways: Any) -> None:
     """
     from fourways import checking, lesson
 
-    sizes = [size for size in reversed(checking.SIZES) if 0 < size < 2000]
+    sizes = [size for size in sorted(ways.sizes or checking.SIZES, reverse=True) if 0 < size < 2000]
     for size in sizes:
         try:
             checking.check(ways, [size])
@@ -82,7 +82,9 @@ def _sanitize(ways: Any) -> None:
 
 
 def time(
-    kernel: Annotated[str, typer.Argument(help="A lesson or kernel by number or name, or a .cu file of your own.")],
+    kernels: Annotated[
+        list[str], typer.Argument(help="A lesson or kernel by number or name, or .cu files of your own, side by side.")
+    ],
     way: options.Ways = None,
     sizes: Annotated[
         str | None,
@@ -91,8 +93,10 @@ def time(
         ),
     ] = None,
     first: Annotated[bool, typer.Option("--first", help="Time process start to first result instead.")] = False,
-    entry: Entry = None,
-    reference: Reference = None,
+    entry: options.Entry = None,
+    case: options.CaseFile = None,
+    reference: options.Reference = None,
+    timeout: options.Timeout = 60,
     json_file: options.Json = None,
     figure: options.FigureFile = None,
 ) -> None:
@@ -103,8 +107,8 @@ def time(
 
     `fourways time 1 --first` takes the first result apart, in fresh processes with cold and warm caches.
 
-    `fourways time my.cu --entry mine` times a kernel `mine(const float *x, float *y, long long n)` of your own, once
-    it is right at awkward sizes, as by `fourways check`.
+    `fourways time my.cu --case case.py` times a kernel of your own, once it is right at awkward sizes, as by
+    `fourways check`. `fourways time a.cu b.cu --case case.py` puts variants of it side by side, in turns.
 
     Nothing is timed whose answer is wrong. Every row says by which clock it is: the GPU's (device) or the host's.
     """
@@ -115,45 +119,50 @@ def time(
         elements = timing.parse_sizes(sizes) if sizes else []
     if first and sizes:
         raise typer.BadParameter("a first result is timed at one size, the lesson's", param_hint="--sizes")
-    target = _target(kernel, entry, reference)
-    if first and isinstance(target, lesson.Case):
-        raise typer.BadParameter("a first result is that of a lesson", param_hint="--first")
+    targets = [options.target(name, entry, case, reference, timeout) for name in kernels]
+    if len(targets) > 1 and (first or not all(isinstance(target, lesson.Case) for target in targets)):
+        raise typer.BadParameter("side by side are files of your own, without --first", param_hint="KERNELS")
     _refuse_missing(way, toolchain.missing)
-    ways = _ways(target, way)
-    options.console.print(_name(target), style="bold", markup=False, highlight=False)
+    name = ", ".join(map(_name, targets))
+    options.console.print(name, style="bold", markup=False, highlight=False)
     figure_of = timing.first_result_figure if first else timing.figure
-    with options.keeping(json_file) as kept, options.errors.status("checking") as status:
-        if isinstance(target, lesson.Case):
+    with options.keeping(json_file) as kept, options.errors.status("compiling") as status:
+        built = {
+            _name(target): _ways(target, way, lambda what: status.update(f"compiling {what}")) for target in targets
+        }
+        ways = lesson.side_by_side(built) if len(built) > 1 else built[name]
+        if isinstance(targets[0], lesson.Case):
+            status.update("checking")
             try:
-                checking.check(ways)
+                checking.check(ways, timeout=timeout)
             except checking.CheckFailure as error:
                 raise checking.CheckFailure(f"{error}\na wrong answer is not timed") from None
-        for table in _timed(ways, _name(target), elements, first, lambda text: status.update(f"timing {text}")):
+        for table in _timed(ways, targets[0], elements, first, lambda text: status.update(f"timing {text}")):
             table.rows = [row | {"kernel": ways.kernel} for row in table.rows]
             kept[:] = [table] if table.rows else []
         if not table.rows:
             reasons = [f"{way}: {reason}" for way, reason in ways.missing.items()]
             raise RuntimeError(f"nothing was timed: {table.note or '; '.join(reasons)}")
     options.console.print(table)
-    _say_judge(target)
+    _say_judge(targets[0])
     for line in () if first else timing.warnings(table.rows):
         options.tell(f"Doubtful: {line}", "yellow")
     options.keep(None, [], figure, lambda: figure_of(table.rows, ways.kernel))
 
 
-def _timed(ways: Any, name: str, sizes: Sequence[int], first: bool, say: Callable[[str], None]) -> Iterator[Any]:
+def _timed(ways: Any, target: Any, sizes: Sequence[int], first: bool, say: Callable[[str], None]) -> Iterator[Any]:
     """Tables of all that was timed so far, the last of which is whole."""
     from fourways import timing
 
     if first:
         try:
-            yield timing.first_results(name, tuple(ways.runnable))
+            yield timing.first_results(target, tuple(ways.runnable))
         except timing.FirstResultError as error:
             if error.others:
                 yield error.others
             raise
     elif not sizes:
-        say(name)
+        say(_name(target))
         yield timing.compare(ways)
     rows: list[Any] = []
     for size in sizes:
@@ -164,28 +173,18 @@ def _timed(ways: Any, name: str, sizes: Sequence[int], first: bool, say: Callabl
             return
 
 
-def _target(name: str, entry: str | None, reference: str | None) -> Any:
-    """The lesson or the kernel of one's own that is meant; the options are for the latter alone."""
-    from fourways import lesson
-
-    target = lesson.lesson_or_case(name, entry, reference)
-    if isinstance(target, lesson.Lesson) and (entry or reference):
-        raise typer.BadParameter("it is for a file of your own", param_hint="--entry" if entry else "--reference")
-    return target
-
-
 def _name(target: Any) -> str:
     from fourways import lesson
 
     return target.slug if isinstance(target, lesson.Lesson) else target.path.name
 
 
-def _ways(target: Any, asked: Sequence[str] | None) -> Any:
+def _ways(target: Any, asked: Sequence[str] | None, say: Callable[[str], None] = lambda _: None) -> Any:
     """The ways asked for, each of which must be able to run here, or all of the target's; no other is built."""
     from fourways import lesson
 
     if isinstance(target, lesson.Case):
-        ways, own = target.ways(asked or ()), lesson.WAYS
+        ways, own = target.ways(asked or (), say), lesson.WAYS
     else:
         ways, own = lesson.load(target, asked or ()), target.meta["ways"]
     _refuse_missing(asked, ways.missing.get)

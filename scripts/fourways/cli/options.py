@@ -42,6 +42,16 @@ Lessons = Annotated[list[str] | None, typer.Argument(help="Lessons by number or 
 Kernel = Annotated[str, typer.Argument(help="A lesson's number, a kernel's name, or a path to a .cu or .cuh file.")]
 Ways = Annotated[list[str] | None, typer.Option("--way", "-w", help="Only this way; may be given several times.")]
 Size = Annotated[str, typer.Option(help="Elements, as 1000 or 2^26.")]
+Entry = Annotated[str | None, typer.Option(help="The kernel in a file of your own, if it holds several.")]
+CaseFile = Annotated[
+    Path | None,
+    typer.Option("--case", help="What a kernel of your own is called with: `fourways case my.cu` writes one."),
+]
+Reference = Annotated[
+    str | None,
+    typer.Option(help="The right answer for a file of your own, in place of its case's: `expected.py:function`."),
+]
+Timeout = Annotated[int, typer.Option(help="Seconds that a launch may take while it is checked.", min=1)]
 Arch = Annotated[list[str] | None, typer.Option("--arch", "-a", help="As `90` or `sm_90`, or `all`; several times.")]
 Json = Annotated[Path | None, typer.Option("--json", help="Write the rows here as JSON, too.", callback=writable)]
 FigureFile = Annotated[
@@ -54,6 +64,23 @@ def chosen(names: Sequence[str] | None) -> list[Any]:
     from fourways import lesson
 
     return list(dict.fromkeys(map(lesson.find, names))) if names else lesson.all_lessons()
+
+
+def target(
+    name: str,
+    entry: str | None = None,
+    case: Path | None = None,
+    reference: str | None = None,
+    timeout: int = 60,
+) -> Any:
+    """The lesson or the kernel of one's own that is meant; the options are for the latter alone."""
+    from fourways import lesson
+
+    found = lesson.lesson_or_case(name, entry, case, reference, timeout)
+    given = {"--entry": entry, "--case": case, "--reference": reference}
+    if isinstance(found, lesson.Lesson) and (unfit := [option for option, value in given.items() if value]):
+        raise typer.BadParameter("it is for a file of your own", param_hint=unfit[0])
+    return found
 
 
 def one_of(asked: Sequence[str] | None, known: Sequence[str], option: str) -> None:

@@ -6,14 +6,27 @@ from typing import Annotated
 
 import typer
 
-from fourways.cli.options import FigureFile, Json, Size, asked_size, console, errors, keep, keeping, one_of, writable
+from fourways.cli.options import (
+    CaseFile,
+    FigureFile,
+    Json,
+    Size,
+    asked_size,
+    console,
+    errors,
+    keep,
+    keeping,
+    one_of,
+    writable,
+)
 
 
 def profile(
     target: Annotated[str, typer.Argument(help="A lesson's number, a .cu or .cuh file, or a report (.ncu-rep).")],
-    way: Annotated[str, typer.Option("--way", "-w", help="nvrtc, nvcc, pycuda, or of a lesson pybind11.")] = "nvrtc",
+    way: Annotated[str, typer.Option("--way", "-w", help="nvrtc, nvcc, pycuda or pybind11.")] = "nvrtc",
     size: Size = "2^26",
     entry: Annotated[str | None, typer.Option(help="The kernel of a file; or one of several that a way calls.")] = None,
+    case: CaseFile = None,
     clocks: Annotated[str, typer.Option(help="`base`: hold the GPU's base clock. `none`: leave it.")] = "base",
     full: Annotated[bool, typer.Option("--full", help="Collect Nsight Compute's full set: slower.")] = False,
     report: Annotated[
@@ -30,9 +43,8 @@ def profile(
     `fourways profile 1` profiles lesson 01's kernel as built by NVRTC; `fourways profile 1 --way pycuda --size 2^20` in
     another way, on fewer elements.
 
-    `fourways profile my.cu --entry mine --report mine.ncu-rep --figure roofline.svg` profiles a kernel of your own,
-    keeps the report and draws the roofline. The kernel must be
-    `extern "C" __global__ void mine(const float *x, float *y, long long n)`.
+    `fourways profile my.cu --case case.py --report mine.ncu-rep --figure roofline.svg` profiles a kernel of your own,
+    keeps the report and draws the roofline. `fourways case my.cu` begins the case.
 
     `fourways profile mine.ncu-rep` prints a report that you have, up to four launches side by side; no GPU is needed.
 
@@ -49,17 +61,17 @@ def profile(
         one_of([clocks], profiling.CLOCKS, "--clocks")
         if nsys:
             output = report or Path(f"{lesson.kernel_file(target).stem}_{way}.nsys-rep")
-            words = profiling.nsys_command(target, way, elements, output, entry)
+            words = profiling.nsys_command(target, way, elements, output, entry, case)
             print(shlex.join(words))
             return profiling.run_nsys(words)
         if report and report.suffix != ".ncu-rep":
             raise typer.BadParameter(f"{report}: a report is a .ncu-rep file", param_hint="--report")
         try:
             with errors.status(f"profiling {target}, {way}"):
-                found = profiling.profile(target, way, elements, entry, clocks, full, report)
+                found = profiling.profile(target, way, elements, entry, clocks, full, report, case)
         except profiling.NoCountersError:
             with keeping(json_file) as kept:
-                row = profiling.by_events(target, way, elements, entry)
+                row = profiling.by_events(target, way, elements, entry, case)
                 kept.append(timing.table([row], "By events, no counters."))
                 console.print(kept[0])
                 raise

@@ -6,15 +6,32 @@ from typing import Annotated
 import typer
 
 from fourways import files
-from fourways.cli.options import FigureFile, Json, Size, asked_size, console, errors, keep, one_of, writable
+from fourways.cli.options import (
+    CaseFile,
+    Entry,
+    FigureFile,
+    Json,
+    Size,
+    asked_size,
+    console,
+    errors,
+    keep,
+    one_of,
+    target,
+    writable,
+)
 
 
 def timeline(
-    lesson: Annotated[str, typer.Argument(help="A lesson's number or name.")],
+    name: Annotated[
+        str, typer.Argument(metavar="LESSON", help="A lesson's number or name, or a .cu file of your own.")
+    ],
     way: Annotated[
         str, typer.Option("--way", "-w", help="nvrtc, nvcc, pycuda or pybind11; `all`: every cell.")
     ] = "nvrtc",
     size: Size = "2^26",
+    entry: Entry = None,
+    case: CaseFile = None,
     trace: Annotated[
         Path | None, typer.Option(help="The JSON file to write for Perfetto (ui.perfetto.dev).", callback=writable)
     ] = None,
@@ -26,19 +43,21 @@ def timeline(
     `fourways timeline 1` records lesson 01's kernel as built by NVRTC, from its imports to the copied result;
     `fourways timeline 1 --way all` every cell of the lesson.
 
+    `fourways timeline my.cu --case case.py` records a kernel of your own; `fourways case my.cu` begins its case.
+
     `fourways timeline 1 --figure timeline.svg --trace trace.json` draws it, and writes it for Perfetto. It needs a
     GPU, but no rights to its counters.
     """
-    from fourways import lesson as lessons
-    from fourways import timeline
+    from fourways import lesson, timeline
 
-    one_of([way], [*lessons.WAYS, "all"], "--way")
-    found, elements = lessons.find(lesson), asked_size(size)
-    with errors.status(f"recording {found.slug}, {way}"):
+    one_of([way], [*lesson.WAYS, "all"], "--way")
+    found, elements = target(name, entry, case), asked_size(size)
+    title = f"{found.path.stem}, {way}"
+    with errors.status(f"recording {title}"):
         rows = timeline.of_lesson(found, None if way == "all" else way, elements)
     table = timeline.table(rows)
     console.print(table)
     if trace:
         files.write_text(trace, timeline.trace_json(rows))
     tables = [table, timeline.events(rows)]
-    keep(json_file, tables, figure, lambda: timeline.figure(rows, f"{found.slug}, {way}"))
+    keep(json_file, tables, figure, lambda: timeline.figure(rows, title))

@@ -4,7 +4,8 @@ A lesson is a MyST notebook, `lessons/NN_slug.md`. The code in its cells is the 
 recorded: nothing here holds a second copy of a way.
 """
 
-from fourways.lesson.case import Case, lesson_or_case, named_reference
+from fourways.lesson.case import Case, lesson_or_case, named_reference, signature_of
+from fourways.lesson.case_ways import cell
 from fourways.lesson.export import ExportError, export
 from fourways.lesson.folds import asked, deeper, questions
 from fourways.lesson.length import FORMULA, Length, length
@@ -13,5 +14,6 @@ from fourways.lesson.notebook import Lesson, LessonError, all_lessons, find, ker
 from fourways.lesson.nvtx import name_cells
 from fourways.lesson.run import LessonRun, at_once, outcomes, run, run_all
 from fourways.lesson.sanitize import SANITIZERS, finding, sanitizing
-from fourways.lesson.task import task
-from fourways.lesson.ways import GPU_SIZE, HOST_SIZE, WAYS, Ways, collect, load
+from fourways.lesson.skeleton import skeleton
+from fourways.lesson.task import stand_alone, task
+from fourways.lesson.ways import GPU_SIZE, HOST_SIZE, WAYS, Ways, collect, is_host, load, side_by_side

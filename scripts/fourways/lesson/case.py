@@ -1,135 +1,347 @@
-"""A kernel of your own, outside any lesson, called in the ways that need no binding: to be checked, timed, profiled.
+"""A kernel of your own, outside any lesson, whatever its signature: its inputs, what is right, its launch, its ways.
 
-Its signature must be that of the first lessons, whatever the names:
+The compiler tells the signature. The rest stands in a *case*, a small Python file beside the kernel:
 
-    extern "C" __global__ void mine(const float *x, float *y, long long n)
+    def make_inputs(size): ...        # a tuple: the kernel's arguments in their order, without outputs and the size
+    def reference(*inputs): ...       # the output, or a tuple of the outputs, as NumPy arrays
 
-and it must write all n elements of y for any grid that has at least one thread an element.
+and, where the default does not fit:
+
+    def launch(size): ...             # grid, block (int or tuple), and, if any, bytes of dynamic shared memory
+    options = ("-DTAPS=8",)           # for the compilers; the host way takes -D, -I and -U of them
+    rtol, atol = 1e-6, 1e-7           # an answer may differ by atol + rtol * abs(right); default 1e-5 and 0
+    sizes = (1, 33, 1000)             # what to check at, in place of `checking.SIZES`
+    size = "n"                        # the parameter that takes the size, where it is not clear
+    outputs = ("y",)                  # where a pointer that is not to const is only read
+    in_place = ("u",)                 # outputs that are read, too: make_inputs gives what they hold before
+
+An input is a pointer to const, an output any other pointer. Without a reference the host way judges.
 """
 
 import functools
-import re
 import runpy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NoReturn
 
 import numpy as np
 
-from fourways import host, kernels, toolchain
-from fourways.building import BuildError
+from fourways import building, kernels, toolchain
+from fourways.building import BuildError, Parameter, Signature
+from fourways.lesson.case_ways import build, takes
 from fourways.lesson.notebook import Lesson, LessonError, all_lessons, find, kernel_file
+from fourways.lesson.skeleton import skeleton
 from fourways.lesson.ways import WAYS, Ways
 
-_THREADS = 256
-_UNJUDGED = (
-    "Checked against the host way: a mistake in the kernel's idea goes unseen; give --reference expected.py:function."
+THREADS = 256
+_PROBE = 5  # the size at which a case is looked at; else the first of its own that is not 0
+_SIZE_NAMES = ("n", "N", "size", "count", "length", "len", "num")
+_UNJUDGED = "Checked against the host way: a mistake in the kernel's idea goes unseen; write a reference into a case."
+_NO_TEMPLATES = (
+    'it finds no template by name; write an extern "C" kernel that calls a template as a __device__ function'
 )
-_SIGNATURE = re.compile(
-    r"\s*const\s+float\s*\*(?:\s*__restrict__)?\s*\w+\s*,\s*float\s*\*(?:\s*__restrict__)?\s*\w+\s*,"
-    r"\s*(?:const\s+)?(?:long\s+long|(?:std::)?int64_t)\s+\w+\s*"
-)
+
+Shape = tuple[tuple[int, ...], tuple[int, ...], int]
 
 
 class Case:
-    """The kernel `entry` in the file `path` (default: the only one there), its inputs, what is right, and its ways.
+    """The kernel `entry` in the file `path` (default: the only one there) with the case in the file `case`.
 
-    `reference`, as `"expected.py:function"`, names the function that computes the right answer, y, from the float32
-    array x, of the same shape. Without one, the right answer is what the host way computes on the CPU; the sentence
-    `compared_with` says which.
-    Raises LessonError for a file that is not there or no text, an unknown entry, another signature, or a reference
-    that cannot be had.
+    Without a file the case is `skeleton`'s: random inputs of `size` elements, and the host way judges. `reference`, as
+    `"expected.py:function"`, takes the place of the case's. `timeout` is the host way's, in seconds.
+    `outputs`, `in_place` and `names` (the inputs) are names of parameters in the kernel's order, `size` is that of the
+    size or None; `has_launch` says whether the case has a launch of its own; `compared_with` is a sentence.
+    Raises LessonError for a file or an entry that is not there, a case that does not fit the signature or cannot be
+    run, BuildError for a kernel that no compiler takes.
     """
 
     rtol = 1e-5  # float32 rounds, and compilers may contract a product and a sum into one rounding
 
-    def __init__(self, path: Path | str, entry: str | None = None, reference: str | None = None) -> None:
+    def __init__(
+        self,
+        path: Path | str,
+        entry: str | None = None,
+        case: Path | str | None = None,
+        reference: str | None = None,
+        timeout: int = 60,
+    ) -> None:
+        self.made_of = (str(path), entry, case and str(case), reference, timeout)
         self.path = kernel_file(str(path)).resolve()
         self.source = self.path.read_text(encoding="utf-8")
-        self._named = named_reference(reference) if reference else None
-        self.compared_with = f"Checked against {reference}." if reference else _UNJUDGED
-        parameters = kernels.parameters(self.source)
-        self.entry = entry or (next(iter(parameters)) if len(parameters) == 1 else "")
-        if self.entry not in parameters:
-            there = ", ".join(parameters) or "none"
-            problem = f"no kernel {entry!r} in" if entry else "--entry must name the kernel to take from"
-            raise LessonError(f"{problem} {self.path.name}; there are: {there}")
-        if not _SIGNATURE.fullmatch(parameters[self.entry]):
-            raise LessonError(
-                f"{self.path.name}: {self.entry}({parameters[self.entry]}) cannot be called here; wanted the "
-                f"signature\n{self.entry}(const float *x, float *y, long long n)"
-            )
+        self.entry, self.timeout = _entry(self.path, entry), timeout
+        self.file = Path(case).resolve() if case else None
+        given = _run(self.file) if self.file else {}
+        self.options = _tuple_of(str, given, "options", self._refuse)
+        self.signature = signature_of(self.path, self.entry, self.options)
+        if not self.file:
+            given = _executed(skeleton(self.signature))
+        self.atol = given.get("atol", 0.0)
+        self.rtol, self.sizes = given.get("rtol", Case.rtol), _tuple_of(int, given, "sizes", self._refuse)
+        self.has_launch = "launch" in given
+        self._given, self._reference = given, named_reference(reference) if reference else given.get("reference")
+        self.compared_with = (
+            f"Checked against {reference or self._where('reference')}." if self._reference else _UNJUDGED
+        )
+        if "make_inputs" not in given:
+            self._refuse("defines no make_inputs(size)")
+        self._parameters = {parameter.name: parameter for parameter in self.signature.parameters}
+        self._find_roles()
+        self.launch = functools.cache(self._launch)
+        self.launch(self.probe)
+        self.make_inputs(self.probe)
 
-    def make_inputs(self, size: int) -> tuple[np.ndarray]:
-        """`size` normal random numbers, float32."""
-        return (np.random.default_rng(1).standard_normal(size, dtype=np.float32),)
+    @property
+    def probe(self) -> int:
+        """A small size that the case can do."""
+        return next((size for size in self.sizes if size), _PROBE)
 
-    def reference(self, x: np.ndarray) -> np.ndarray:
-        """The right answer, of the shape and dtype of x. Raises BuildError where only the host way could say it."""
-        if self._named:
-            return self._named(x)
-        y = np.full_like(x, np.nan)
-        self.function("host")(x, y)
-        return y
+    def make_inputs(self, size: int) -> tuple:
+        """The size, and the case's inputs: NumPy arrays, and scalars of the kernel's dtypes; a struct is a `np.void`.
+
+        Raises LessonError where the case fails or gives what the signature does not take.
+        """
+        values = self._called("make_inputs", size)
+        if len(values) != len(self.names):
+            self._refuse(f"make_inputs({size}) gives {len(values)} values, and gave {len(self.names)} before")
+        taken = [self._taken(self._parameters[name], value) for name, value in zip(self.names, values, strict=True)]
+        return (self._taken(self._parameters[self.size], size) if self.size else np.int64(size), *taken)
+
+    def reference(self, size: int, *inputs: Any) -> dict[str, np.ndarray]:
+        """The right outputs by name, in the kernel's order, of its dtypes.
+
+        `size` and `inputs` are those of `make_inputs`. Raises LessonError where the reference fails or gives something
+        else than the signature wants, or NaN; BuildError where only the host way could say it, and it cannot.
+        """
+        if not self._reference:
+            return self._by_host(size, *inputs)
+        arrays = self._called("reference", *inputs)
+        if len(arrays) != len(self.outputs):
+            self._refuse(f"reference gives {len(arrays)} arrays; {self._wants(self.outputs)}")
+        return {name: self._right(name, array, inputs) for name, array in zip(self.outputs, arrays, strict=True)}
 
     def function(self, way: str) -> Callable[..., None]:
-        """The kernel as a function of x and y, compiled. Raises BuildError in the compiler's own words."""
+        """The kernel as a function of `(*make_inputs(size), *outputs)`, compiled, by one way.
+
+        Raises BuildError in the compiler's own words.
+        """
         try:
-            if way == "pycuda":
-                return self._pycuda()
-            kernel = self._host if way == "host" else self._cupy(way)
+            return build(self, way)
+        except BuildError:
+            raise
         except Exception as error:  # CuPy's and PyCUDA's compilers have exceptions of their own
-            judge = ", which says what is right where no --reference does," if way == "host" and not self._named else ""
+            judge = (
+                ", which says what is right where no reference does," if way == "host" and not self._reference else ""
+            )
             raise BuildError(f"{way}{judge} refused {self.path.name}", str(error)) from None
-        return lambda x, y: kernel(_grid(x), (_THREADS,), (x, y, np.int64(x.size)))
 
-    @functools.cached_property
-    def _host(self) -> host.HostKernel:
-        return host.compile(self.path).get_function(self.entry)
-
-    def _cupy(self, backend: str) -> Any:
-        import cupy
-
-        toolchain.activate()
-        module = cupy.RawModule(code=self.source, backend=backend, options=(f"-I{self.path.parent}",))
-        return module.get_function(self.entry)
-
-    def _pycuda(self) -> Callable[..., None]:
-        import pycuda.autoprimaryctx  # noqa: F401  # shares CuPy's context
-        from pycuda.compiler import SourceModule
-
-        toolchain.activate()
-        module = SourceModule(self.source, no_extern_c=True, include_dirs=[str(self.path.parent)])
-        kernel = module.get_function(self.entry)
-        return lambda x, y: kernel(x, y, np.int64(x.size), grid=(*_grid(x), 1), block=(_THREADS, 1, 1))
-
-    def ways(self, chosen: Sequence[str] = ()) -> Ways:
-        """The ways that can run here, of those `chosen`, or all; no other is compiled.
+    def ways(self, chosen: Sequence[str] = (), tell: Callable[[str], Any] = lambda _: None) -> Ways:
+        """The ways that can run here, of those `chosen`, or all; no other is compiled. `tell` hears which one is.
 
         Raises BuildError in the words of the first compiler that refuses. With a reference the host way is no more than
         `missing` then: the others can still be checked.
         """
-        missing = {way: reason for way in WAYS if (reason := toolchain.missing(way))}
-        missing["pybind11"] = "a kernel of your own has no binding (lesson 05 writes one)"
+        # a binding is generated, and built by nvcc; the lessons' own has no part in it
+        missing = {way: why for way in WAYS if (why := toolchain.missing("nvcc" if way == "pybind11" else way))}
+        if "<" in self.entry:
+            missing |= {way: _NO_TEMPLATES for way in ("nvcc", "pycuda", "host") if way not in missing}
         functions: dict[str, Callable[..., None]] = {}
         for way in [each for each in chosen or WAYS if each not in missing]:
             try:
+                tell(f"{self.entry}, {way}")
                 functions[way] = self.function(way)
             except BuildError as error:
-                if way != "host" or not self._named:
+                if way != "host" or not self._reference:
                     raise
                 missing["host"] = str(error)
-        return Ways(self.entry, self.make_inputs, self.reference, functions, missing, self.rtol)
+        return Ways(
+            self.entry,
+            self.make_inputs,
+            self.reference,
+            functions,
+            missing,
+            self.rtol,
+            self.sizes,
+            self.starts,
+            self.atol,
+        )
+
+    @property
+    def starts(self) -> Mapping[int, int]:
+        """For `lesson.Ways.in_place`: the number of the input that tells what an output in place holds before."""
+        return {self.outputs.index(name): 1 + self.names.index(name) for name in self.in_place}
+
+    def _find_roles(self) -> None:
+        """Say of each parameter whether the case gives it, the size is it, or the kernel writes it."""
+        parameters = self.signature.parameters
+        written = tuple(each.name for each in parameters if each.kind == "output")
+        self.outputs = self._named("outputs", written) or written
+        self.in_place = self._named("in_place", self.outputs)
+        wanted = [each.name for each in parameters if each.name not in self.outputs or each.name in self.in_place]
+        integers = [
+            name for name in wanted if self._parameters[name].kind == "scalar" and _is_integer(self._parameters[name])
+        ]
+        count = len(self._called("make_inputs", self.probe))
+        (named,) = self._named("size", integers) or (None,)
+        if not self.outputs:
+            self._refuse(f"{self.signature} writes nothing: each of its pointers is to const")
+        if not named and count == len(wanted) - 1:
+            likely = [name for name in integers if name in _SIZE_NAMES] if len(integers) > 1 else integers
+            if len(likely) != 1:
+                self._refuse(
+                    f'which parameter of {self.signature} takes the size? Name it: size = "{(integers or ["n"])[-1]}"'
+                )
+            named = likely[0]
+        self.size, self.names = named, tuple(name for name in wanted if name != named)
+        if count != len(self.names):
+            rest = f"; {named} is filled in with the size" if named else ""
+            self._refuse(f"make_inputs gives {count} values; {self._wants(self.names)}{rest}")
+
+    def _named(self, key: str, known: Sequence[str]) -> tuple[str, ...]:
+        """The parameters that the case names under `key`, in the kernel's order."""
+        found = self._given.get(key, ())
+        names = (found,) if isinstance(found, str) else tuple(found)
+        if unknown := [name for name in names if name not in known]:
+            self._refuse(f"{key} names {unknown[0]!r}; of {self.signature} it can be {', '.join(known) or 'none'}")
+        return tuple(name for name in self._parameters if name in names)
+
+    def _wants(self, names: Sequence[str]) -> str:
+        return f"{self.signature} wants {len(names)}: {', '.join(names)}" if names else f"{self.signature} wants none"
+
+    def _called(self, name: str, *arguments: Any) -> tuple:
+        """What a function of the case returns, as a tuple. Raises LessonError where it fails."""
+        function = self._reference if name == "reference" else self._given[name]
+        if not callable(function):
+            self._refuse(f"{name} is no function")
+        try:
+            found = function(*arguments)
+        except LessonError:
+            raise
+        except Exception as error:
+            asked = arguments[0] if len(arguments) == 1 and isinstance(arguments[0], int) else "…"
+            self._refuse(f"{name}({asked}): {type(error).__name__}: {error}")
+        return found if isinstance(found, tuple) else (found,)
+
+    def _taken(self, parameter: Parameter, value: Any) -> Any:
+        try:
+            return takes(parameter, value)
+        except ValueError as error:
+            self._refuse(f"{error}; the kernel is {self.signature}")
+
+    def _right(self, name: str, array: Any, inputs: tuple) -> np.ndarray:
+        """An output of the reference in the kernel's dtype."""
+        right, dtype = np.asarray(array), self._parameters[name].dtype
+        if dtype and not np.can_cast(right.dtype, dtype, "same_kind"):
+            self._refuse(f"reference gives {right.dtype} for {name}; {self._parameters[name].type} wants {dtype}")
+        if name in self.in_place and right.shape != (shape := inputs[self.names.index(name)].shape):
+            self._refuse(f"reference gives shape {right.shape} for {name}, whose values before have {shape}")
+        right = np.ascontiguousarray(right, dtype).reshape(right.shape)
+        if right.dtype.kind in "fc" and (nan := np.isnan(right)).any():
+            self._refuse(f"reference gives NaN for {name}, at element {int(nan.argmax())}: NaN is never right")
+        return right
+
+    def _by_host(self, size: int, *inputs: Any) -> dict[str, np.ndarray]:
+        outputs = {}
+        for name in self.outputs:
+            if not (dtype := self._parameters[name].dtype):
+                self._refuse(f"without a reference nothing tells what {name} holds: {self._parameters[name].why}")
+            before = inputs[self.names.index(name)] if name in self.in_place else None
+            outputs[name] = np.array(before) if before is not None else np.zeros(int(size), dtype)
+        self._on_host(size, *inputs, *outputs.values())
+        return outputs
+
+    @functools.cached_property
+    def _on_host(self) -> Callable[..., None]:
+        return self.function("host")
+
+    def _launch(self, size: int) -> Shape:
+        """Grid, block and bytes of dynamic shared memory for a size: the case's, or an element a thread."""
+        if not self.has_launch:
+            return (max(1, -(-size // THREADS)),), (THREADS,), 0
+        found = self._called("launch", size)
+        if len(found) not in (2, 3):
+            self._refuse(f"launch({size}) gives {len(found)} values; wanted grid, block and, if any, shared bytes")
+        grid, block = (tuple(map(int, each)) if isinstance(each, tuple | list) else (int(each),) for each in found[:2])
+        return grid, block, int(found[2]) if len(found) == 3 else 0
+
+    def _where(self, name: str) -> str:
+        return f"{name} of {self.file.name}" if self.file else name
+
+    def _refuse(self, problem: str) -> NoReturn:
+        raise LessonError(f"{self.file.name if self.file else self.path.name}: {problem}")
 
 
-def lesson_or_case(name: str, entry: str | None = None, reference: str | None = None) -> Lesson | Case:
+def signature_of(path: Path, entry: str | None = None, options: Sequence[str] = ()) -> Signature:
+    """The signature of the kernel `entry` of a file, or of the only one there. Raises LessonError, BuildError."""
+    name = _entry(path, entry)
+    return building.signatures(path, [name], options)[name]
+
+
+def _entry(path: Path, entry: str | None) -> str:
+    """The kernel meant in a file."""
+    there = kernels.parameters(path.read_text(encoding="utf-8"))
+    name = entry or (next(iter(there)) if len(there) == 1 else "")
+    if name.partition("<")[0].strip() not in there:
+        problem = f"no kernel {entry!r} in" if entry else "--entry must name the kernel to take from"
+        raise LessonError(f"{problem} {path.name}; there are: {', '.join(there) or 'none'}")
+    return name
+
+
+def _is_integer(parameter: Parameter) -> bool:
+    return np.dtype(parameter.dtype or "V").kind in "iu"
+
+
+def _tuple_of(kind: type, given: Mapping[str, Any], key: str, refuse: Callable[[str], NoReturn]) -> tuple:
+    found = given.get(key, ())
+    if not isinstance(found, tuple | list | range) or not all(isinstance(each, kind) for each in found):
+        refuse(f"{key} is a tuple of {kind.__name__}; {found!r} came")
+    return tuple(found)
+
+
+def _run(file: Path) -> Mapping[str, Any]:
+    """What a case's file defines."""
+    if not file.is_file():
+        raise LessonError(f"no file {file}: `fourways case my.cu` writes a case for a kernel")
+    try:
+        return MappingProxyType(runpy.run_path(str(file), run_name=file.stem))
+    except Exception as error:
+        raise LessonError(f"{file.name} cannot be run: {type(error).__name__}: {error}") from None
+
+
+def _executed(text: str) -> Mapping[str, Any]:
+    namespace: dict[str, Any] = {}
+    exec(text, namespace)
+    return namespace
+
+
+def named_reference(reference: str) -> Callable[..., Any]:
+    """The function that `"expected.py:function"` names. Raises LessonError if there is none."""
+    file, _, name = reference.rpartition(":")
+    if not Path(file).is_file():
+        raise LessonError(f"no file {file!r}: a reference is named as expected.py:function")
+    function = _run(Path(file)).get(name)
+    if not callable(function):
+        raise LessonError(f"{file} defines no function {name!r}")
+
+    def expected(*inputs: Any) -> Any:
+        try:
+            return function(*inputs)
+        except Exception as error:
+            raise LessonError(f"the reference {reference}: {type(error).__name__}: {error}") from None
+
+    return expected
+
+
+def lesson_or_case(
+    name: str, entry: str | None = None, case: Path | str | None = None, reference: str | None = None, timeout: int = 60
+) -> Lesson | Case:
     """What a user who says `name` wants to run: a lesson, by its number, its name or its kernel's, or another kernel.
 
-    Another kernel is a file, or one of `cpp/kernels` by its name; `entry` and `reference` are a `Case`'s.
+    Another kernel is a file, or one of `cpp/kernels` by its name; what comes after it is a `Case`'s.
     Raises LessonError for a name of neither, and as `Case` does.
     """
     if kernels.is_file(name):
-        return Case(name, entry, reference)
+        return Case(name, entry, case, reference, timeout)
     try:
         return find(name)
     except LessonError:
@@ -139,36 +351,8 @@ def lesson_or_case(name: str, entry: str | None = None, reference: str | None = 
     if about := [found for found in lessons if found.meta["kernel"] == name]:
         return about[0]
     try:
-        return Case(kernels.path(name), entry, reference)
+        return Case(kernels.path(name), entry, case, reference, timeout)
     except LessonError as error:
         also = [found.number for found in lessons if name in found.meta.get("also", ())]
         hint = f"\nlesson {also[0]} calls it: fourways run {also[0]}" if also else ""
         raise LessonError(f"{error}{hint}") from None
-
-
-def _grid(x: Any) -> tuple[int]:
-    return (max(1, -(-x.size // _THREADS)),)
-
-
-def named_reference(reference: str) -> Callable[[np.ndarray], np.ndarray]:
-    """The function that `"expected.py:function"` names, its result as float32.
-
-    Raises LessonError if there is none; so does the function where the named one fails or gives another shape.
-    """
-    file, _, name = reference.rpartition(":")
-    if not Path(file).is_file():
-        raise LessonError(f"no file {file!r}: a reference is named as expected.py:function")
-    try:
-        function = runpy.run_path(file).get(name)
-    except Exception as error:
-        raise LessonError(f"{file} cannot be run: {type(error).__name__}: {error}") from None
-    if not callable(function):
-        raise LessonError(f"{file} defines no function {name!r}")
-
-    def expected(x: np.ndarray) -> np.ndarray:
-        try:
-            return np.asarray(function(x)).astype(np.float32).reshape(x.shape)
-        except Exception as error:
-            raise LessonError(f"the reference {reference}: {type(error).__name__}: {error}") from None
-
-    return expected

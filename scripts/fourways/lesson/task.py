@@ -2,25 +2,57 @@
 
 from pathlib import Path
 
+import numpy as np
+
 from fourways import stages
 from fourways.lesson.case import Case, lesson_or_case
+from fourways.lesson.case_ways import cell, function_name
+from fourways.lesson.notebook import Lesson
 from fourways.lesson.ways import GPU_SIZE, way_cell
 
 
-def task(
-    target: str, way: str, size: int = GPU_SIZE, entry: str | None = None, binding: Path | None = None
-) -> stages.Task:
-    """What a fresh process is told to run one way of a lesson, or the kernel `entry` of a kernel file: `stages`.
+def task(target: str | Lesson | Case, way: str, size: int = GPU_SIZE, binding: Path | None = None) -> stages.Task:
+    """What a fresh process is told to run one way of a lesson or of a case: `stages`.
 
-    `target` is as for `lesson_or_case`; `binding` is the folder of the `fourways_aot` to import in place of the
-    installed one. Raises LessonError where there is no such lesson or way.
+    `target` is either, or a name as for `lesson_or_case`; `binding` is the folder of the `fourways_aot` to import in
+    place of the installed one. Raises LessonError where there is no such lesson or way.
     """
-    found = lesson_or_case(target, entry)
+    found = lesson_or_case(target) if isinstance(target, str) else target
     told = {"way": way, "size": size, "binding": binding and str(binding.absolute())}
     if isinstance(found, Case):
-        setup = f"from fourways import lesson\ncase = lesson.Case({str(found.path)!r}, {found.entry!r})\n"
-        setup += "make_inputs, reference = case.make_inputs, case.reference"
-        cell = f"{found.entry}_{way} = case.function({way!r})"
-        return told | {"kernel": found.entry, "setup": setup, "cell": cell, "rtol": found.rtol}
+        name = function_name(found, way)
+        setup = f"from fourways import lesson\ncase = lesson.Case({', '.join(map(repr, found.made_of))})\n"
+        setup += "make_inputs, reference, in_place = case.make_inputs, case.reference, case.starts"
+        told |= {"kernel": name.removesuffix(f"_{way}"), "setup": setup, "cell": f"{name} = case.function({way!r})"}
+        return told | {"rtol": found.rtol, "atol": found.atol}
     setup, cell = "\n".join(found.cells("setup")), "\n".join(way_cell(found, way))
-    return told | {"kernel": str(found.meta["kernel"]), "setup": setup, "cell": cell, "rtol": found.rtol}
+    told |= {"kernel": str(found.meta["kernel"]), "setup": setup, "cell": cell}
+    return told | {"rtol": found.rtol, "atol": 0.0}
+
+
+def stand_alone(case: Case, way: str, size: int, folder: Path) -> stages.Task:
+    """`task` for a case, without this package: its inputs and right outputs lie in `folder`, and the way is its cell."""
+    inputs = case.make_inputs(size)
+    expected = case.reference(*inputs)
+    saved = folder / "case.npz"
+    np.savez(saved, **{f"input_{i}": value for i, value in enumerate(inputs)}, **expected)  # type: ignore[arg-type]
+    setup = f"""import numpy as np
+
+saved = np.load({str(saved)!r})
+inputs = tuple(saved[f"input_{{number}}"][()] for number in range({len(inputs)}))
+expected = {{name: saved[name] for name in {list(expected)!r}}}
+in_place = {dict(case.starts)!r}
+
+
+def make_inputs(size):
+    return inputs
+
+
+def reference(*inputs):
+    return expected
+
+
+def launch(size):
+    return {case.launch(size)!r}
+"""
+    return task(case, way, size) | {"setup": setup, "cell": cell(case, way)}

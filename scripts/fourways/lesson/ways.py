@@ -5,6 +5,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from fourways import toolchain
 from fourways.lesson.notebook import Lesson, LessonError
 
@@ -26,7 +28,7 @@ class Ways:
     an array of the dtype that the kernel writes; of several outputs a mapping, by name. Each of `functions`, keyed by
     way, takes `(*inputs, *outputs)` and writes the outputs: CuPy arrays for a GPU way, NumPy arrays for `host`. An
     output that `in_place` names by its number holds before what the input of the number beside it holds.
-    `sizes` are those to check at, where they are the kernel's own.
+    `sizes` are those to check at, where they are the kernel's own. An answer may differ by `atol + rtol * abs(right)`.
     `missing` holds, for every way that cannot run on this machine, one line with the remedy.
     """
 
@@ -38,6 +40,7 @@ class Ways:
     rtol: float = 0.0
     sizes: tuple[int, ...] = ()
     in_place: Mapping[int, int] = field(default_factory=dict)
+    atol: float = 0.0
 
     @property
     def runnable(self) -> dict[str, Callable[..., None]]:
@@ -69,6 +72,33 @@ def collect(namespace: Mapping[str, Any], rtol: float = 0.0) -> Ways:
             raise LessonError(f"no {needed}() defined: the cell tagged `setup` defines it")
     functions = {way: found[names[0], way] for way in WAYS if (names[0], way) in found}
     return Ways(names[0], namespace["make_inputs"], namespace["reference"], functions, missing, rtol)
+
+
+def is_host(name: str) -> bool:
+    """Whether a way by this name, which may have a file's name and a comma before it, runs on the CPU."""
+    return name.rpartition(", ")[2] == "host"
+
+
+def side_by_side(variants: Mapping[str, Ways]) -> Ways:
+    """The ways of several kernels that do the same thing, each called `variant, way`; the first says what is right.
+
+    Raises LessonError where they do not take the same arguments.
+    """
+    first, *others = variants
+    kinds = {name: _kinds(ways) for name, ways in variants.items()}
+    for name in others:
+        if kinds[name] != kinds[first]:
+            raise LessonError(f"{first} takes {', '.join(kinds[first])}, {name} {', '.join(kinds[name])}: no variants")
+    functions = {f"{name}, {way}": run for name, ways in variants.items() for way, run in ways.functions.items()}
+    missing = {f"{name}, {way}": why for name, ways in variants.items() for way, why in ways.missing.items()}
+    return replace(variants[first], functions=functions, missing=missing)
+
+
+def _kinds(ways: Ways) -> list[str]:
+    inputs = ways.make_inputs(next((size for size in ways.sizes if size), 5))
+    expected = ways.reference(*inputs)
+    outputs = expected.values() if isinstance(expected, Mapping) else [expected]
+    return [f"{value.dtype}{'[]' * isinstance(value, np.ndarray)}" for value in (*inputs, *outputs)]
 
 
 def way_cell(lesson: Lesson, way: str) -> list[str]:

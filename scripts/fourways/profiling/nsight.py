@@ -40,16 +40,17 @@ def profile(
     clocks: str = "base",
     full: bool = False,
     keep: Path | None = None,
+    case: Path | None = None,
 ) -> Report:
     """Profile one call of one way, with arrays of `size` elements, and return what the report says.
 
-    `target` is a lesson's number or name, or a kernel file as `lesson.Case` takes it, with its kernel `entry`; of a
-    lesson that launches several kernels, `entry` picks one. `clocks` is one of CLOCKS. `full` collects Nsight Compute's
+    `target` is a lesson's number or name, or a kernel file as `lesson.Case` takes it, with its kernel `entry` and its
+    `case`; of a lesson that launches several kernels, `entry` picks one. `clocks` is one of CLOCKS. `full` collects Nsight Compute's
     full set, for its own window, in many more passes. `keep` is the .ncu-rep file to write, whole or not at all.
     Raises LessonError where there is no such target, way or kernel, NoCountersError where counters cannot be read,
     ProfilingError where the way or Nsight Compute fails, ReportError where the report cannot be read.
     """
-    call = command(target, way, size, entry)
+    call = command(target, way, size, entry, case)
     ncu = require_ncu(way)
     with TemporaryDirectory(prefix="fourways-") as folder:
         scratch = Path(folder)
@@ -58,9 +59,9 @@ def profile(
         words += ["--target-processes", "application-only"]  # not the compilers that it starts
         words += ["--set", "full"] if full else reports.options()
         words += ["--import-source", "1", "--source-folders", f"{scratch},{kernels.root() / 'cpp'}"]
-        words += ["--kernel-name", entry] if entry else []
+        words += ["--kernel-name", entry.partition("<")[0]] if entry else []
         words += [*call, f"--sources={scratch}"]
-        if way == "pybind11":  # built here: a compiler that runs under ncu takes minutes
+        if way == "pybind11" and not kernels.is_file(target):  # built here: a compiler under ncu takes minutes
             words.append(f"--binding={binding_with_lines(target)}")
         done = subprocess.run(
             words,
@@ -109,18 +110,18 @@ def require_ncu(way: str = "nvrtc") -> Path:
     )
 
 
-def command(target: str, way: str, size: int, entry: str | None) -> list[str]:
+def command(target: str, way: str, size: int, entry: str | None, case: Path | None = None) -> list[str]:
     """The command line of the process that a profiler looks at: stages as NVTX ranges, one call at the end.
 
     Raises LessonError where there is no such target, way or kernel: that is said before a long run.
     """
-    if way == "pybind11" and isinstance(lesson.lesson_or_case(target, entry), lesson.Case):
-        raise lesson.LessonError(
-            f"{target}: a kernel of your own has no binding; profile it by nvrtc, nvcc or pycuda (lesson 05 writes one)"
-        )
-    lesson.task(target, way, size, entry)
+    found = lesson.lesson_or_case(target, entry, case)
+    lesson.task(found, way, size)
+    if way == "pybind11" and isinstance(found, lesson.Case) and not toolchain.missing("gpu"):
+        found.function(way)  # builds the binding, which the process then finds
     words = [sys.executable, "-m", "fourways.profiling.nsight_process", target, way, f"--size={size}"]
-    return words + ([f"--entry={entry}"] if entry else [])
+    words += [f"--entry={entry}"] if entry else []
+    return words + ([f"--case={case}"] if case else [])
 
 
 def refused(output: str) -> ProfilingError:
@@ -136,17 +137,19 @@ def refused(output: str) -> ProfilingError:
     return ProfilingError(f"Nsight Compute made no report:\n{words}\nDoes the call launch a kernel of that name?")
 
 
-def by_events(target: str, way: str, size: int, entry: str | None = None) -> Row:
+def by_events(target: str, way: str, size: int, entry: str | None = None, case: Path | None = None) -> Row:
     """The row of `timing.time_way`, by CUDA events, which need no rights: what is left without counters."""
-    found = lesson.lesson_or_case(target, entry)
+    found = lesson.lesson_or_case(target, entry, case)
     ways = found.ways([way]) if isinstance(found, lesson.Case) else lesson.load(found, [way])
     return timing.time_way(ways, way, size)
 
 
-def nsys_command(target: str, way: str, size: int, output: Path, entry: str | None = None) -> list[str]:
+def nsys_command(
+    target: str, way: str, size: int, output: Path, entry: str | None = None, case: Path | None = None
+) -> list[str]:
     """The Nsight Systems command line that records a timeline of the same process to `output` (.nsys-rep)."""
     options = ["--trace=cuda,nvtx,osrt", "--force-overwrite=true", f"--output={output}"]
-    return [str(toolchain.program("nsys") or "nsys"), "profile", *options, *command(target, way, size, entry)]
+    return [str(toolchain.program("nsys") or "nsys"), "profile", *options, *command(target, way, size, entry, case)]
 
 
 def run_nsys(words: list[str]) -> None:

@@ -75,7 +75,9 @@ def run(told: stages.Task, sources: Path | None) -> None:
     ran = stages.run_way(told, time_range)
     way, name = told["way"], f"{told['kernel']}_{told['way']}"
     with time_range("check"):
-        if problem := checking.verdict(ran.function, way, ran.inputs, ran.expected, told["rtol"], ran.in_place):
+        if problem := checking.verdict(
+            ran.function, way, ran.inputs, ran.expected, told["rtol"], ran.in_place, told["atol"]
+        ):
             raise checking.CheckFailure(f"{name}, size {told['size']}: {problem}; a wrong answer is not profiled")
     with profile(), time_range(name, sync=True):
         ran.function(*ran.arguments)
@@ -88,11 +90,13 @@ def main() -> None:
     parser.add_argument("way")
     parser.add_argument("--size", type=int, default=lesson.GPU_SIZE, help="elements")
     parser.add_argument("--entry", help="the kernel of a file")
+    parser.add_argument("--case", type=Path, help="the case of a file")
     parser.add_argument("--sources", type=Path, help="line information, and the sources kept here")
     parser.add_argument("--binding", type=Path, help="the folder of the fourways_aot to import")
     asked = parser.parse_args()
     try:
-        run(lesson.task(asked.target, asked.way, asked.size, asked.entry, asked.binding), asked.sources)
+        found = lesson.lesson_or_case(asked.target, asked.entry, asked.case)
+        run(lesson.task(found, asked.way, asked.size, asked.binding), asked.sources)
     except Exception as error:
         known = isinstance(error, lesson.LessonError | checking.CheckFailure)
         message = str(error) if known else f"{type(error).__name__}: {error}"

@@ -15,8 +15,8 @@ class TimelineError(RuntimeError):
     """No timeline could be recorded; the message is one line with the remedy, or the failed process's own words."""
 
 
-def of_lesson(found: lesson.Lesson, way: str | None, size: int = lesson.GPU_SIZE) -> list[Row]:
-    """Run one way of a lesson, or with None every cell that can run here, in a fresh process, and return what it did.
+def of_lesson(found: lesson.Lesson | lesson.Case, way: str | None, size: int = lesson.GPU_SIZE) -> list[Row]:
+    """Run one way of a lesson or a case in a fresh process, or with None all cells of a lesson; return what it did.
 
     A way goes through stages, each an NVTX range: import (twice, the lesson's and the way's; CuPy, which the ranges
     need, is there before), context, inputs, build, load (within build or launch; for pybind11 its import), launch,
@@ -28,11 +28,18 @@ def of_lesson(found: lesson.Lesson, way: str | None, size: int = lesson.GPU_SIZE
     `symbol` (the name in the machine code; `name` is its readable part), API calls `thread`.
     Raises TimelineError where that is not possible here or the process fails, LessonError for a way it lacks.
     """
-    if way and not found.cells(f"way-{way}"):
-        raise lesson.LessonError(f"{found.slug} has no cell tagged way-{way}")
     if way == "host":
         raise TimelineError("the host way leaves the GPU idle: choose another way for a timeline")
     stages = [f"--way={way}", f"--size={size}"] if way else []
+    if isinstance(found, lesson.Case):
+        if not way:
+            raise TimelineError(f"{found.path.name} has no cells: choose a way for a timeline")
+        if way == "pybind11" and not toolchain.missing("gpu"):
+            found.function(way)  # built here, or the compiler would be on the timeline
+        stages += [f"--entry={found.entry}", *([f"--case={found.file}"] if found.file else [])]
+        return _recorded([str(found.path), *stages], way, f"{found.path.name}, {way}", found.path.parent)
+    if way and not found.cells(f"way-{way}"):
+        raise lesson.LessonError(f"{found.slug} has no cell tagged way-{way}")
     return _recorded([found.number, *stages], way or "gpu", f"{found.slug}, {way or 'all cells'}", found.path.parent)
 
 

@@ -31,9 +31,11 @@ def one_way(told: stages.Task) -> None:
         got = [checking.fetch(output) for output in ran.outputs]
     if ran.in_place:  # after eleven launches its outputs are no longer those of one
         with time_range("check"):
-            problem = checking.verdict(ran.function, told["way"], ran.inputs, ran.expected, told["rtol"], ran.in_place)
+            problem = checking.verdict(
+                ran.function, told["way"], ran.inputs, ran.expected, told["rtol"], ran.in_place, told["atol"]
+            )
     else:
-        problem = checking.compare_all(got, ran.expected, told["rtol"])
+        problem = checking.compare_all(got, ran.expected, told["rtol"], told["atol"])
     if problem:
         raise checking.CheckFailure(f"{told['kernel']}_{told['way']}, size {told['size']}: {problem}")
 
@@ -63,7 +65,9 @@ def program(path: Path, arguments: list[str]) -> None:
 def main() -> None:
     """Run the stages; what fails is one message on standard error, without a traceback."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("lesson", help="a lesson's number, or a Python program (.py)")
+    parser.add_argument("lesson", help="a lesson's number, a kernel file, or a Python program (.py)")
+    parser.add_argument("--entry", help="the kernel of a file")
+    parser.add_argument("--case", type=Path, help="the case of a file")
     parser.add_argument("--way", help="only this way, in stages; else every cell of the lesson")
     parser.add_argument("--size", type=int, default=lesson.GPU_SIZE, help="elements of a way's arrays")
     parser.add_argument("--record", type=Path, help="the JSON file to write")
@@ -74,7 +78,7 @@ def main() -> None:
         if asked.lesson.endswith(".py"):
             program(Path(asked.lesson), asked.arguments)
         elif asked.way:
-            one_way(lesson.task(asked.lesson, asked.way, asked.size))
+            one_way(lesson.task(lesson.lesson_or_case(asked.lesson, asked.entry, asked.case), asked.way, asked.size))
         else:
             all_cells(lesson.find(asked.lesson))
         if recorder:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fourways import checking, figures, toolchain
-from fourways.lesson import GPU_SIZE, HOST_SIZE, Ways
+from fourways.lesson import GPU_SIZE, HOST_SIZE, Ways, is_host
 from fourways.tables import Row, Table, rate, seconds, seconds_range, summary
 from fourways.timing.clocks import captured, device_seconds, host_seconds, launch_seconds, measure, turns
 
@@ -52,15 +52,16 @@ def time_ways(ways: Ways, names: Sequence[str], size: int) -> list[Row]:
     """
     inputs, expected = _case(ways, size)
     for way in names:
-        if problem := checking.verdict(ways.functions[way], way, inputs, expected, ways.rtol, ways.in_place):
-            raise checking.CheckFailure(f"{ways.kernel}_{way}, size {size}: {problem}; a wrong answer is not timed")
+        if problem := checking.verdict(ways.functions[way], way, inputs, expected, ways.rtol, ways.in_place, ways.atol):
+            name = way if ", " in way else f"{ways.kernel}_{way}"
+            raise checking.CheckFailure(f"{name}, size {size}: {problem}; a wrong answer is not timed")
     values = (*inputs, *checking.fresh_outputs(inputs, expected, ways.in_place))
     moved = sum(value.nbytes for value in values if isinstance(value, np.ndarray))
     measured: dict[str, Row] = {}
-    if "host" in names:
-        call = functools.partial(ways.functions["host"], *values)
-        measured["host"] = {"clock": "host", "seconds": summary(host_seconds(call))}
-    if on_gpu := [way for way in names if way != "host"]:
+    for way in filter(is_host, names):
+        call = functools.partial(ways.functions[way], *values)
+        measured[way] = {"clock": "host", "seconds": summary(host_seconds(call))}
+    if on_gpu := [way for way in names if not is_host(way)]:
         placed = [checking.place("gpu", value) for value in values]
         calls = [functools.partial(ways.functions[way], *placed) for way in on_gpu]
         launches = _launches(ways, on_gpu)
@@ -101,7 +102,8 @@ def _launches(ways: Ways, names: Sequence[str]) -> dict[str, Row]:
     launches: dict[str, Row] = {way: {"launch_seconds": summary(queued[way]), "graph_seconds": None} for way in names}
 
     def is_right() -> bool:
-        return checking.compare_all([checking.fetch(output) for output in outputs], expected, ways.rtol) is None
+        got = [checking.fetch(output) for output in outputs]
+        return checking.compare_all(got, expected, ways.rtol, ways.atol) is None
 
     capturable = [way for way, call in calls.items() if _can_be_captured(call, outputs, fresh, is_right)]
     graphs = [captured(calls[way], 100).launch for way in capturable]
@@ -151,7 +153,7 @@ def compare(ways: Ways, size: int | None = None) -> Table:
     size = size or GPU_SIZE
     groups: dict[int, list[str]] = {}
     for way in ways.runnable:
-        groups.setdefault(min(size, HOST_SIZE) if way == "host" else size, []).append(way)
+        groups.setdefault(min(size, HOST_SIZE) if is_host(way) else size, []).append(way)
     rows = [row for elements, names in groups.items() for row in time_ways(ways, names, elements)]
     if not toolchain.missing("gpu"):
         rows.append(copy_row(max(row["bytes"] for row in rows)))

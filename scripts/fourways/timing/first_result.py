@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from fourways import building, figures, lesson, toolchain
-from fourways.stages import STAGES
+from fourways.stages import STAGES, Task
 from fourways.tables import Row, Table, seconds, summary
 
 STATES = ("cold", "warm")
 SAMPLES = 3
 """Fresh processes for each way and state; an odd number, so that the stages of the median run add up to the median."""
+SIZE = 16
+"""Elements: so few that a kernel takes no time. A case without such a size takes its smallest."""
 LAUNCHES = 500
 """At most so many more launches in each of these processes: what one costs differs from process to process."""
 _PATIENCE = 0.2  # seconds for them: fewer where a launch is slow, as in lesson 00, where each compiles
@@ -32,11 +34,11 @@ class FirstResultError(RuntimeError):
 
 
 def first_result(
-    found: lesson.Lesson,
+    found: lesson.Lesson | lesson.Case,
     way: str,
     variables: dict[str, str],
     binding: Path | None = None,
-    size: int = 16,
+    size: int = SIZE,
     launches: int = 0,
 ) -> dict[str, float]:
     """One fresh process: the seconds of each stage, up to the moment when the GPU is done.
@@ -46,7 +48,18 @@ def first_result(
     queued one after another and waited for together.
     Raises FirstResultError if the process fails or its answer is wrong.
     """
-    told = lesson.task(found.number, way, size, binding=binding) | {"launches": launches, "spawned": time.time()}
+    with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
+        if isinstance(found, lesson.Case):
+            told = lesson.stand_alone(found, way, size, Path(folder))
+        else:
+            told = lesson.task(found, way, size, binding)
+        return _stages(told | {"launches": launches}, variables, found.path.parent)
+
+
+def _stages(told: Task, variables: dict[str, str], folder: Path) -> dict[str, float]:
+    """The seconds of each stage of a fresh process that does what it is told, with `folder` as its current one."""
+    told["spawned"] = time.time()
+    way = told["way"]
     done = subprocess.run(
         [sys.executable, "-P", str(Path(__file__).with_name("first_result_process.py"))],
         input=json.dumps(told),
@@ -54,7 +67,7 @@ def first_result(
         text=True,
         timeout=600,
         env=toolchain.child_environment() | variables,
-        cwd=found.path.parent,
+        cwd=folder,
     )
     if done.returncode:
         raise FirstResultError(f"{way}: a fresh process failed:\n{done.stderr.strip()}")
@@ -64,8 +77,8 @@ def first_result(
     return answer["stages"]
 
 
-def first_results(name: str, ways: Sequence[str] = lesson.WAYS) -> Table:
-    """The first results of lesson `name`, for each of `ways` that can run here, as a table with a column a stage.
+def first_results(name: str | lesson.Lesson | lesson.Case, ways: Sequence[str] = lesson.WAYS) -> Table:
+    """The first results of lesson `name`, or of a case, for each of `ways` that can run here, as a table with a column a stage.
 
     Two rows for each way: `cold` (empty caches, nothing built) and `warm` (caches filled by the run before). Each has
     `stages`, the seconds of each stage in the median run, and `seconds`, median, p10 and p90 of the whole; and
@@ -75,14 +88,16 @@ def first_results(name: str, ways: Sequence[str] = lesson.WAYS) -> Table:
     has just booted is slower.
     Raises FirstResultError as `first_result` does, when the other ways are done; BuildError where CMake fails.
     """
-    found = lesson.find(name)
-    runnable = [way for way in ways if found.cells(f"way-{way}") and not toolchain.missing(way)]
+    found = lesson.find(name) if isinstance(name, str) else name
+    own = lesson.WAYS if isinstance(found, lesson.Case) else [way for way in ways if found.cells(f"way-{way}")]
+    size = found.probe if isinstance(found, lesson.Case) and found.sizes else SIZE
+    runnable = [way for way in ways if way in own and not toolchain.missing(way)]
     failures: dict[str, FirstResultError] = {}
     counts: dict[str, int] = {}
 
     def warm_up(way: str) -> None:  # libraries come into the operating system's cache of files
         try:
-            launch = first_result(found, way, {})["launch"]
+            launch = first_result(found, way, {}, size=size)["launch"]
             counts[way] = max(1, min(LAUNCHES, int(_PATIENCE / launch)))
         except FirstResultError as error:
             failures[way] = error
@@ -100,7 +115,7 @@ def first_results(name: str, ways: Sequence[str] = lesson.WAYS) -> Table:
                 caches = toolchain.cold_caches(Path(base, way, str(number)))
                 for state in STATES:
                     module = binding if way == "pybind11" else None
-                    stages = first_result(found, way, caches, module, launches=counts[way])
+                    stages = first_result(found, way, caches, module, size, counts[way])
                     launches[way, state].append(stages.pop("launches") / counts[way])
                     if (way, state) == ("pybind11", "cold"):
                         stages["build"] += built

@@ -39,7 +39,7 @@ def main() -> None:
             ran.synchronize()
     from fourways import checking
 
-    problem = checking.compare_all(got, ran.expected, task["rtol"])
+    problem = checking.compare_all(got, ran.expected, task["rtol"], task["atol"])
     print(json.dumps({"stages": seconds, "problem": problem}))
 
 

@@ -57,7 +57,7 @@ def tune(
 def _problem(function: Callable[..., Any], way: str, cases: Sequence[tuple[int, tuple, Any]], ways: Ways) -> str | None:
     """The first thing that is wrong with the function's answers, in one line."""
     for size, inputs, expected in cases:
-        if problem := checking.verdict(function, way, inputs, expected, ways.rtol, ways.in_place):
+        if problem := checking.verdict(function, way, inputs, expected, ways.rtol, ways.in_place, ways.atol):
             return f"size {size}: {problem.splitlines()[0]}"
     return None
 
