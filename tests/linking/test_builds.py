@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fourways import building, linking, tables, toolchain
+from fourways import building, lesson, linking, tables, toolchain
 
 CALLED = ("PTX, nvJitLink", "nvcc -rdc=true")
 LIBRARY = """extern "C" __device__ float f(float x);
@@ -203,28 +203,30 @@ def test_without_cuobjdump_nothing_can_be_looked_into(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize(
-    ("parameters", "taken"),
+    "parameters",
     [
-        ("const float* x, float* y, long long n", True),
-        ("const float *__restrict__ in, float *__restrict__ out, const long long size", True),
-        ("const float* x, float* y, long n", True),
-        ("const float* x, float* y, int n", False),
-        ("const double* x, double* y, long long n", False),
-        ("float* y, const float* x, long long n", False),
-        ("const float* x, float* y", False),
+        "const float* x, float* y, long long n",
+        "const float *__restrict__ in, float *__restrict__ out, const long long size",
+        "const float* x, float* y, int n",
+        "float* y, const double* x, const double* z, long n, double factor",
+        "const float* x, float* y",
     ],
 )
-def test_the_compiler_says_whether_a_kernel_can_be_called(
-    parameters: str, taken: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_compiler_says_how_a_kernel_is_called(
+    parameters: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also one that stands in a header, behind a macro. One that can is run: here on a GPU where nothing fits."""
+    """Also one that stands in a header, behind a macro: it is run, here on a GPU where nothing fits."""
     (tmp_path / "k.cuh").write_text(f'#define KERNEL extern "C" __global__ void\nKERNEL k({parameters}) {{}}\n')
     unit = tmp_path / "unit.cu"
     unit.write_text('#include "k.cuh"\n')
     monkeypatch.setattr(toolchain, "gpus", lambda: [GPU])
-    if taken:
-        with pytest.raises(linking.LinkingError, match="1 elements do not fit:\n.*\nAdvice: take fewer: --elements"):
-            linking.link_all([unit], "k", elements=1, builds=["one source"])
-    else:
-        (row,) = linking.link_all([unit], "k", elements=1, builds=["one source"])
-        assert row["not_run"] == "the compiler does not take k for k(const float* x, float* y, long long n)"
+    with pytest.raises(linking.LinkingError, match="1 elements do not fit:\n.*\nAdvice: take fewer: --elements"):
+        linking.link_all([unit], "k", elements=1, builds=["one source"])
+
+
+def test_a_case_that_does_not_fit_the_kernel(tmp_path: Path) -> None:
+    case = tmp_path / "case.py"
+    case.write_text("def make_inputs(size):\n    return ()\n")
+    unit = 'extern "C" __global__ void k(const float* x, float* y, long long n) {}\n'
+    with pytest.raises(lesson.LessonError, match=r"case.py: make_inputs gives 0 values; k\(.* wants 2: x, n"):
+        linking.link_all([unit], "k", case=case)

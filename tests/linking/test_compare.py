@@ -144,11 +144,6 @@ GPU = toolchain.Gpu("NVIDIA H200", "9.0", "sm_90", 2**37)
     [
         ("sm_80", LIBRARY, "Not run: code for sm_80 does not run on sm_90."),
         ("sm_100", LIBRARY, "Not run: code for sm_100 does not run on sm_90."),
-        (
-            None,
-            LIBRARY.replace("long long n", "int n"),
-            "Not run: the compiler does not take k for k(const float* x, float* y, long long n).",
-        ),
     ],
 )
 def test_what_is_not_run_says_why_and_on_which_gpu(

@@ -97,7 +97,9 @@ def test_a_compiled_kernel_is_run_once_a_unit_declares_it(library: Path, monkeyp
     monkeypatch.setattr(toolchain, "gpus", lambda: [toolchain.Gpu("a GPU without memory", "9.0", "sm_90", 0)])
     units = [library / "lib.ltoir", DEFINES]
     (row,) = linking.link_all(units, "k", elements=1, builds=[LTO])
-    assert row["not_run"].endswith("of a kernel in a compiled file it must be told, by a unit that declares it")
+    assert row["not_run"].endswith(
+        "of a kernel in a compiled file it must be told which parameters it has, by a unit that declares it"
+    )
     units[1] += 'extern "C" __global__ void k(const float* x, float* y, long long n);\n'
     with pytest.raises(linking.LinkingError, match="1 elements do not fit"):
         linking.link_all(units, "k", elements=1, builds=[LTO])

@@ -138,11 +138,12 @@ def _is_template(path: Path, name: str) -> bool:
 
 
 def _ptx(path: Path, options: Sequence[str]) -> str:
+    """By NVRTC, or else nvcc; functions may be missing (`-rdc`), as those of a program's other units are."""
     try:
-        return build(path, "nvrtc", "80", "ptx", options).code.decode(errors="replace")
+        return build(path, "nvrtc", "80", "ptx", ["-rdc=true", *options]).code.decode(errors="replace")
     except BuildError as by_nvrtc:
         try:
-            return build(path, "nvcc", "80", "ptx", options).code.decode(errors="replace")
+            return build(path, "nvcc", "80", "ptx", ["-rdc=true", *options]).code.decode(errors="replace")
         except BuildError:
             raise by_nvrtc from None
 

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from fourways import toolchain
-from fourways.cli.options import Arch, FigureFile, Json, Kernel, console, errors, keep, one_of, refusing, tell
+from fourways.cli.options import Arch, CaseFile, FigureFile, Json, Kernel, console, errors, keep, one_of, refusing, tell
 
 
 def build(
@@ -138,8 +138,9 @@ def link(
     ] = None,
     elements: Annotated[int, typer.Option(help="Elements that the kernel is checked and timed on.", min=1)] = 2**26,
     device: Annotated[int | None, typer.Option(help="The GPU that runs it: a CUDA device ordinal.", min=0)] = None,
+    case: CaseFile = None,
     reference: Annotated[
-        str | None, typer.Option(help="What is right: `module.py:function`, of the NumPy array x. Default: see above.")
+        str | None, typer.Option(help="What is right: `module.py:function`, of the inputs. Default: see above.")
     ] = None,
     json_file: Json = None,
     figure: FigureFile = None,
@@ -152,10 +153,10 @@ def link(
     `fourways link --arch all` shows the calls left for seven architectures. No GPU is needed, but only on one (which:
     `--device 1`) is the program checked, against NumPy, and timed.
 
-    `fourways link library.cu mine.cu --entry my_kernel` takes files of your own. A GPU runs them if the kernel is
-    `my_kernel(const float* x, float* y, long long n)` and writes all n elements of y. All builds must then agree with
-    the first that could be made, or with `--reference expected.py:function`. NaN is never right. A number is a
-    lesson's kernel: `fourways link 1 --entry doublify`.
+    `fourways link library.cu mine.cu --entry my_kernel --case case.py` takes files of your own; `fourways case` begins
+    the case. Without one the inputs are random arrays of one size. All builds must agree with the case's reference, or
+    with `--reference expected.py:function`; without either with the first that could be made. NaN is never right. A
+    number is a lesson's kernel: `fourways link 1 --entry doublify`.
 
     `fourways link library.ltoir mine.cu --build "LTO-IR, nvJitLink" --entry my_kernel` takes what is compiled already
     (.ptx, .cubin, .ltoir, .fatbin, .o, .a). A build that cannot use it says so in its row; one that fails has its row,
@@ -169,7 +170,7 @@ def link(
     archs = toolchain.architectures(arch or [])
     files = [str(lesson.kernel_file(unit)) if unit.isdigit() else unit for unit in units or ()]
     with errors.status("compiling and linking"):
-        rows = linking.link_all(files, entry, archs, elements, device, reference, build or ())
+        rows = linking.link_all(files, entry, archs, elements, device, reference, build or (), case)
     table = linking.table(rows)
     console.print(linking.inlining_table(rows) if len(archs) > 1 else table)
     for remark in linking.remarks(rows):

@@ -49,7 +49,8 @@ class Case:
     """The kernel `entry` in the file `path` (default: the only one there) with the case in the file `case`.
 
     Without a file the case is `skeleton`'s: random inputs of `size` elements, and the host way judges. `reference`, as
-    `"expected.py:function"`, takes the place of the case's. `timeout` is the host way's, in seconds.
+    `"expected.py:function"`, takes the place of the case's. `timeout` is the host way's, in seconds. With a `signature`
+    nobody asks the compiler, and the kernel may stand in a header.
     `outputs`, `in_place` and `names` (the inputs) are names of parameters in the kernel's order, `size` is that of the
     size or None; `has_launch` says whether the case has a launch of its own; `compared_with` is a sentence.
     Raises LessonError for a file or an entry that is not there, a case that does not fit the signature or cannot be
@@ -65,15 +66,16 @@ class Case:
         case: Path | str | None = None,
         reference: str | None = None,
         timeout: int = 60,
+        signature: Signature | None = None,
     ) -> None:
         self.made_of = (str(path), entry, case and str(case), reference, timeout)
         self.path = kernel_file(str(path)).resolve()
         self.source = self.path.read_text(encoding="utf-8")
-        self.entry, self.timeout = _entry(self.path, entry), timeout
+        self.entry, self.timeout = signature.entry if signature else _entry(self.path, entry), timeout
         self.file = Path(case).resolve() if case else None
         given = _run(self.file) if self.file else {}
         self.options = _tuple_of(str, given, "options", self._refuse)
-        self.signature = signature_of(self.path, self.entry, self.options)
+        self.signature = signature or signature_of(self.path, self.entry, self.options)
         if not self.file:
             given = _executed(skeleton(self.signature))
         self.atol = given.get("atol", 0.0)
@@ -119,6 +121,33 @@ class Case:
         if len(arrays) != len(self.outputs):
             self._refuse(f"reference gives {len(arrays)} arrays; {self._wants(self.outputs)}")
         return {name: self._right(name, array, inputs) for name, array in zip(self.outputs, arrays, strict=True)}
+
+    @property
+    def has_reference(self) -> bool:
+        """Whether somebody says what is right, other than the host way."""
+        return bool(self._reference)
+
+    def blank_outputs(self, size: int, *inputs: Any) -> dict[str, np.ndarray]:
+        """Outputs where nothing tells their shapes: `size` elements of the kernel's dtypes, NaN or -1; or their inputs.
+
+        Raises LessonError for an output of a dtype that NumPy does not have.
+        """
+        blank = {}
+        for name in self.outputs:
+            if name in self.in_place:
+                blank[name] = np.array(inputs[self.names.index(name)])
+                continue
+            if not (dtype := self._parameters[name].dtype):
+                self._refuse(f"without a reference nothing tells what {name} holds: {self._parameters[name].why}")
+            blank[name] = np.full(int(size) * np.dtype(dtype).itemsize, 255, np.uint8).view(dtype)
+        return blank
+
+    def arguments(self, values: Sequence[Any]) -> tuple:
+        """Of `(*make_inputs(size), *outputs)` what CuPy gives to the kernel, in its order."""
+        names = [self.size, *(None if name in self.in_place else name for name in self.names), *self.outputs]
+        by_name = dict(zip(names, values, strict=True))
+        taken = (by_name[parameter.name] for parameter in self.signature.parameters)
+        return tuple(np.asarray(value) if isinstance(value, np.void) else value for value in taken)
 
     def function(self, way: str) -> Callable[..., None]:
         """The kernel as a function of `(*make_inputs(size), *outputs)`, compiled, by one way.
@@ -241,12 +270,7 @@ class Case:
         return right
 
     def _by_host(self, size: int, *inputs: Any) -> dict[str, np.ndarray]:
-        outputs = {}
-        for name in self.outputs:
-            if not (dtype := self._parameters[name].dtype):
-                self._refuse(f"without a reference nothing tells what {name} holds: {self._parameters[name].why}")
-            before = inputs[self.names.index(name)] if name in self.in_place else None
-            outputs[name] = np.array(before) if before is not None else np.zeros(int(size), dtype)
+        outputs = self.blank_outputs(size, *inputs)
         self._on_host(size, *inputs, *outputs.values())
         return outputs
 

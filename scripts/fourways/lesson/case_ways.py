@@ -1,6 +1,7 @@
 """The ways of a case as the text of the cells that a lesson would have; and the values that a kernel takes."""
 
 import keyword
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,9 +14,8 @@ from fourways.building import Parameter, Signature
 _TAKEN = {"kernel", "launch", "grid", "block", "shared", "module", "cupy", "host", "np", "driver"}
 _UNALIGNED = ("struct", "complex64", "complex128")  # what PyCUDA packs without the gaps that CUDA wants before it
 _SHAPE_OF_THREE = "grid=(*grid, 1, 1)[:3], block=(*block, 1, 1)[:3]"
-_PACKED_IMPORTS = """
-import cupy
-import numpy as np"""
+_NUMPY = "\nimport numpy as np"
+_PACKED_IMPORTS = f"\nimport cupy{_NUMPY}"
 _PACKED = """
 
 
@@ -108,11 +108,16 @@ def function_name(case: Called, way: str) -> str:
 
 
 def _cupy(case: Called, way: str, folder: str, given: str) -> tuple[str, str]:
+    structs = [
+        name for name, each in zip(given.split(", "), case.signature.parameters, strict=True) if each.kind == "struct"
+    ]
+    for name in structs:  # by value CuPy takes an array without dimensions
+        given = re.sub(rf"\b{name}\b", f"np.asarray({name})", given)
     options = (f"-I{folder}", *case.options)
     instance = f", name_expressions=({case.entry!r},)" if "<" in case.entry else ""
     head = f"""from pathlib import Path
 
-import cupy
+import cupy{_NUMPY * bool(structs)}
 
 module = cupy.RawModule(
     code=Path({str(case.path)!r}).read_text(encoding="utf-8"), backend={way!r}, options={options!r}{instance}

@@ -31,7 +31,7 @@ def task(target: str | Lesson | Case, way: str, size: int = GPU_SIZE, binding: P
 
 
 def stand_alone(case: Case, way: str, size: int, folder: Path) -> stages.Task:
-    """`task` for a case, without this package: its inputs and right outputs lie in `folder`, and the way is its cell."""
+    """`task` for a case, without this package: inputs and right outputs lie in `folder`, and the way is its cell."""
     inputs = case.make_inputs(size)
     expected = case.reference(*inputs)
     saved = folder / "case.npz"

@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 from fourways import building, sass, toolchain
 
-SIGNATURE = "(const float* x, float* y, long long n)"
 """The parameters of a kernel that can be run here, whatever their names; `long` passes for `long long`."""
 
 COMPILED = (".ptx", ".cubin", ".ltoir", ".fatbin", ".o", ".a")
@@ -91,20 +90,6 @@ def check_versions(output: str, compiler: tuple[str, str], linker: tuple[str, st
         )
 
 
-def takes_signature(paths: Sequence[Path], entry: str, arch: str, folder: Path) -> bool:
-    """Whether the kernel `entry` of these sources has the parameters SIGNATURE: the compiler is asked."""
-    asked = f"""
-__device__ void fourways_asks(void (*)(const float*, float*, long long));
-__device__ void fourways_asks(void (*)(const float*, float*, long));
-using fourways_asked = decltype(fourways_asks(&{entry}));
-"""
-    try:
-        _together([path for path in paths if not is_compiled(path)], arch, folder / "signature.cu", "ptx", asked)
-    except building.BuildError:
-        return False
-    return True
-
-
 def look_inside(cubin: bytes, entry: str) -> dict[str, Any]:
     """What a linked cubin shows: `registers` of the entry, `calls` in it, `inlined` (no call), other `functions`.
 
@@ -129,8 +114,8 @@ def look_inside(cubin: bytes, entry: str) -> dict[str, Any]:
     return {"registers": resources[entry].registers, "calls": calls, "inlined": calls == 0, "functions": others}
 
 
-def _together(paths: Sequence[Path], arch: str, whole: Path, output: str = "cubin", more: str = "") -> building.Build:
-    whole.write_text("".join(f'#include "{path}"\n' for path in paths) + more, encoding="utf-8")
+def _together(paths: Sequence[Path], arch: str, whole: Path, output: str = "cubin") -> building.Build:
+    whole.write_text("".join(f'#include "{path}"\n' for path in paths), encoding="utf-8")
     return building.build(whole, "nvrtc", arch, output, [f"-I{path.parent}" for path in paths])
 
 

@@ -13,18 +13,16 @@ import numpy as np
 from fourways import building, checking, figures, kernels, lesson, sass, tables, timing, toolchain
 from fourways.linking.builds import (
     BUILDS,
-    SIGNATURE,
     LinkingError,
     UnfitError,
     is_compiled,
     look_inside,
-    takes_signature,
     unit_file,
 )
 
 _CALLS, _SLOPE, _SHIFT = 64, float(np.float32(0.99)), 0.5  # of cpp/link
 _PASSED = ("right", "the others' reference")
-_UNSEEN = "; of a kernel in a compiled file it must be told, by a unit that declares it"
+_UNSEEN = "; of a kernel in a compiled file it must be told which parameters it has, by a unit that declares it"
 
 
 def default_units() -> list[Path]:
@@ -55,6 +53,7 @@ def link_all(
     device: int | None = None,
     expected: str | None = None,
     builds: Sequence[str] = (),
+    case: Path | None = None,
 ) -> list[tables.Row]:
     """Build the program in every way of `BUILDS`, or in those named, for each architecture: a row each; run it.
 
@@ -65,17 +64,18 @@ def link_all(
     `registers`, `inlined`, the number of `calls` left in the kernel, `functions` left beside it, and what the linker
     `said` if it printed anything; or `error`, with `unfit` where this build cannot use such units.
 
-    The GPU of ordinal `device` runs code made for it if the kernel's parameters are `SIGNATURE`, on `elements`
-    floats: `check` is "right" or what is wrong, and only a right answer has `seconds` (device clock); else `not_run`
-    says why. The right answer is that of `expected`, "module.py:function" of the NumPy array x; of the default program
-    `reference`; of other units without `expected` what the first build computes that could be made, one source where
-    that is asked for. NaN is never right.
+    The GPU of ordinal `device` runs code made for it, with the inputs that the file `case` (`lesson.Case`) makes for
+    the size `elements`: `check` is "right" or what is wrong, and only a right answer has `seconds` (device clock); else
+    `not_run` says why. The right answer is that of `expected`, "module.py:function" of the inputs, or of the case; of
+    the default program `reference`; of other units without either what the first build computes that could be made,
+    one source where that is asked for. NaN is never right.
 
     Raises ValueError for a GPU that is not there, and LinkingError if no build succeeds for any architecture, in the
     words of the LTO-IR link, which are the plainest.
     """
     gpu = find_gpu(device)
-    answer = lesson.named_reference(expected) if expected else None if units else reference
+    if expected:
+        lesson.named_reference(expected)  # raises before anything is built
     against = expected or ("" if units else "NumPy")
     rows: list[tables.Row] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -84,12 +84,14 @@ def link_all(
             built = _build_all(builds or list(BUILDS), paths, entry, arch, Path(folder))
             rows += [row for row, _ in built]
             program = [(row, cubin) for row, cubin in built if cubin]
-            why = _not_run(gpu, paths, entry, arch, Path(folder))
+            found = _case(paths, entry, Path(folder), case, expected) if (gpu and program) or case else None
+            why = _not_run(gpu, arch, found)
             for row, _ in program:
                 row |= {"gpu": gpu.name, "compute_capability": gpu.compute_capability} if gpu else {}
-                row |= {"not_run": why} if why else {"reference": against or program[0][0]["build"]}
+                told = against or (case.name if case and found.has_reference else program[0][0]["build"])
+                row |= {"not_run": why} if why else {"reference": told}
             if program and not why:
-                _run(program, entry, elements, device or 0, answer)
+                _run(program, found, elements, device or 0, not units)
     if all(row["error"] for row in rows):
         failed = sorted(rows, key=lambda row: ("unfit" in row, row["build"] != "LTO-IR, nvJitLink"))
         raise LinkingError(failed[0]["error"])
@@ -114,7 +116,9 @@ def table(rows: Sequence[tables.Row]) -> tables.Table:
     unused |= set() if any("check" in row for row in rows) else {"kernel", "check"}
     notes = [f"{rows[0]['entry']} for {', '.join(archs)}."]
     notes += [f"GPU: {row['gpu']}, compute capability {row['compute_capability']}." for row in rows if "gpu" in row][:1]
-    notes += [f"Checked against {row['reference']}, {row['elements']:,} floats." for row in rows if "check" in row][:1]
+    notes += [f"Checked against {row['reference']}, {row['elements']:,} elements." for row in rows if "check" in row][
+        :1
+    ]
     notes += dict.fromkeys(f"Not run: {row['not_run']}." for row in rows if "not_run" in row)
     notes += ["Compiled and linked by the host's clock, the kernel by the GPU's."]
     return tables.Table("link", rows, [column for column in columns if column[0] not in unused], " ".join(notes))
@@ -196,57 +200,71 @@ def _build_all(
     return built
 
 
-def _not_run(gpu: toolchain.Gpu | None, paths: Sequence[Path], entry: str, arch: str, folder: Path) -> str:
+def _case(
+    paths: Sequence[Path], entry: str, folder: Path, case: Path | None, expected: str | None
+) -> lesson.Case | str:
+    """How to call the kernel, or why nobody knows. Raises LessonError for a case that does not fit it."""
+    sources = [path for path in paths if not is_compiled(path)]
+    told = [path for path in sources if entry in kernels.parameters(path.read_text(encoding="utf-8"))]
+    together = folder / "signature.cu"
+    together.write_text("".join(f'#include "{path}"\n' for path in sources), encoding="utf-8")
+    unit = told[0] if told else together
+    try:
+        found = building.signatures(unit, [entry], [f"-I{path.parent}" for path in sources])[entry]
+    except building.BuildError:
+        return f"the compiler finds no kernel {entry}" + _UNSEEN * any(map(is_compiled, paths))
+    return lesson.Case(unit, entry, case, expected, signature=found)
+
+
+def _not_run(gpu: toolchain.Gpu | None, arch: str, case: lesson.Case | str | None) -> str:
     """Why the program for `arch` is not run, or ""."""
     if gpu is None:
         return "no GPU here"
     if not toolchain.runs_on({arch}, gpu.arch):
         return f"code for {arch} does not run on {gpu.arch}"
-    if not takes_signature(paths, entry, arch, folder):
-        return f"the compiler does not take {entry} for {entry}{SIGNATURE}" + _UNSEEN * any(map(is_compiled, paths))
-    return ""
+    return case if isinstance(case, str) else ""
 
 
 def _run(
-    program: Sequence[tuple[tables.Row, bytes]],
-    entry: str,
-    elements: int,
-    device: int,
-    answer: Callable[[np.ndarray], np.ndarray] | None,
+    program: Sequence[tuple[tables.Row, bytes]], case: lesson.Case, elements: int, device: int, is_default: bool
 ) -> None:
     """Check and time each build, a row and a cubin; adds `elements`, `check`, `clock` and `seconds` to the row."""
     import cupy
 
     try:
         toolchain.gpus()[device].require_room(elements)
-        x = np.random.default_rng(8).random(elements, np.float32)
-        expected = answer(x) if answer else None
+        inputs = case.make_inputs(elements)
+        expected: checking.Expected | None = {"y": reference(inputs[1])} if is_default else None
+        expected = case.reference(*inputs) if case.has_reference else expected
         with cupy.cuda.Device(device):
             for row, cubin in program:
-                launch = _launcher(cubin, entry)
-                arrays = cupy.asarray(x), cupy.full(elements, cupy.nan, cupy.float32)
-                passed = "right"
+                launch, passed = _launcher(cubin, case), "right"
                 if expected is None:
-                    launch(*arrays)
-                    expected, passed = checking.fetch(arrays[1]), _PASSED[1]
-                problem = checking.verdict(launch, "gpu", (x,), expected, lesson.Case.rtol)
-                seconds = None if problem else tables.summary(timing.device_seconds(functools.partial(launch, *arrays)))
+                    outputs = [checking.place("gpu", output) for output in case.blank_outputs(*inputs).values()]
+                    launch(*(checking.place("gpu", value) for value in inputs), *outputs)
+                    expected, passed = dict(zip(case.outputs, map(checking.fetch, outputs), strict=True)), _PASSED[1]
+                problem = checking.verdict(launch, "gpu", inputs, expected, case.rtol, case.starts, case.atol)
+                values = (*inputs, *checking.fresh_outputs(inputs, expected, case.starts))
+                call = functools.partial(launch, *(checking.place("gpu", value) for value in values))
+                seconds = None if problem else tables.summary(timing.device_seconds(call))
                 row |= {"elements": elements, "check": problem or passed, "clock": "device", "seconds": seconds}
     except MemoryError as error:
         raise LinkingError(f"{elements} elements do not fit", str(error), "take fewer: --elements") from None
     except (cupy.cuda.driver.CUDADriverError, cupy.cuda.runtime.CUDARuntimeError) as error:
-        advice = f"for every grid, {entry} must stay inside the n elements of x and of y"
-        raise LinkingError(f"{entry} failed on the GPU", str(error), advice) from None
+        advice = f"for every grid, {case.entry} must stay inside its arrays"
+        raise LinkingError(f"{case.entry} failed on the GPU", str(error), advice) from None
 
 
-def _launcher(cubin: bytes, entry: str) -> Callable[[Any, Any], None]:
+def _launcher(cubin: bytes, case: lesson.Case) -> Callable[..., None]:
+    """The kernel in a cubin as a function of `(*case.make_inputs(size), *outputs)`."""
     import cupy
 
     module = cupy.cuda.function.Module()
     module.load(cubin)
-    function = module.get_function(entry)
+    function = module.get_function(case.entry)
 
-    def launch(x: Any, y: Any) -> None:
-        function((-(-x.size // 256),), (256,), (x, y, np.int64(x.size)))
+    def launch(*values: Any) -> None:
+        grid, block, shared = case.launch(int(values[0]))
+        function(grid, block, case.arguments(values), shared_mem=shared)
 
     return launch
