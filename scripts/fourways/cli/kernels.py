@@ -5,7 +5,20 @@ from typing import Annotated
 import typer
 
 from fourways import toolchain
-from fourways.cli.options import Arch, CaseFile, FigureFile, Json, Kernel, console, errors, keep, one_of, refusing, tell
+from fourways.cli.options import (
+    Arch,
+    CaseFile,
+    FigureFile,
+    Json,
+    Kernel,
+    console,
+    errors,
+    keep,
+    one_of,
+    refusing,
+    target,
+    tell,
+)
 
 
 def build(
@@ -18,6 +31,7 @@ def build(
         list[str] | None, typer.Option("--option", "-o", help="For the compiler, e.g. `-o -DFACTOR=3`.")
     ] = None,
     entry: Annotated[str | None, typer.Option(help="What this one needs; default: the hungriest in the file.")] = None,
+    case: CaseFile = None,
     json_file: Json = None,
     figure: FigureFile = None,
 ) -> None:
@@ -27,6 +41,9 @@ def build(
 
     `fourways build my.cu --arch all --json builds.json` takes a file of your own, for seven architectures. The last
     table says which artefact runs on which GPU.
+
+    `fourways build my.cu --case case.py` builds your kernel with its case's options, and by CMake with a binding as
+    `fourways package` writes it.
 
     `fourways build my.cu --entry mine -c nvrtc -o -maxrregcount=32` shows what an option does to one kernel;
     `fourways build 1 --figure builds.svg` draws the seconds.
@@ -84,6 +101,7 @@ def sass(
     ] = None,
     arch: Annotated[list[str] | None, typer.Option("--arch", "-a", help="Default sm_90; two for a diff.")] = None,
     entry: Annotated[str | None, typer.Option(help="Only this function; default: all in the file.")] = None,
+    case: CaseFile = None,
     rename: Annotated[bool, typer.Option("--rename", help="A diff that ignores which registers were chosen.")] = False,
     json_file: Json = None,
     figure: FigureFile = None,
@@ -98,6 +116,8 @@ def sass(
     code it says so and lists nothing. A way whose compiler refuses the kernel is named with the reason, and the
     others go on; the command fails where all refuse.
 
+    `fourways sass my.cu --case case.py` builds your kernel with its case's options.
+
     `fourways sass my.cu --entry mine -w pycuda -w "pycuda --fmad=false"` shows what an option does to your kernel;
     `fourways sass 1 -w nvrtc --arch 80 --arch 90` what an architecture does.
     """
@@ -105,8 +125,13 @@ def sass(
     from fourways import sass as machine_code
 
     path, archs = lesson.kernel_file(kernel), toolchain.architectures(arch or ["sm_90"])
+    mine = target(kernel, entry, case) if case else None
+    if mine:
+        entry = entry or mine.entry
     with refusing("--way"):
-        listings, refused = machine_code.listings(path, way or machine_code.WAYS, archs, entry)
+        listings, refused = machine_code.listings(
+            path, way or machine_code.WAYS, archs, entry, mine.options if mine else ()
+        )
     if way and len(listings) == 1 and not refused:
         print(*listings[0], sep="\n", end="\n\n")
     if way and len(listings) == 2:

@@ -45,8 +45,12 @@ class Listing(list[Instruction]):
             raise SassError(f"{path.name} has no entry point{f' {entry!r}' if entry else ''}; there are: {there}")
 
 
-def listing(path: Path | str, way: str, arch: str = "sm_90", entry: str | None = None) -> Listing:
+def listing(
+    path: Path | str, way: str, arch: str = "sm_90", entry: str | None = None, more: Sequence[str] = ()
+) -> Listing:
     """The machine code of the kernel file `path`, as `way` builds it: of the function `entry`, or of all.
+
+    The options `more` are the kernel's, whatever the way.
 
     Raises ValueError for another way, SassError for another entry, BuildError for what the compiler refuses.
     """
@@ -59,11 +63,15 @@ def listing(path: Path | str, way: str, arch: str = "sm_90", entry: str | None =
     compiler, options = RECIPES[name]
     if name == "pycuda" and not own:
         own = os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", "").split()
-    return Listing(Path(path), way, [compiler, f"sm_{arch.removeprefix('sm_')}", *options, *own], entry)
+    return Listing(Path(path), way, [compiler, f"sm_{arch.removeprefix('sm_')}", *options, *more, *own], entry)
 
 
 def listings(
-    path: Path | str, ways: Sequence[str], archs: Sequence[str] = ("sm_90",), entry: str | None = None
+    path: Path | str,
+    ways: Sequence[str],
+    archs: Sequence[str] = ("sm_90",),
+    entry: str | None = None,
+    more: Sequence[str] = (),
 ) -> tuple[list[Listing], dict[str, str]]:
     """The listings by every way for every architecture, and of those refused, as "nvrtc sm_90", why: one line each.
 
@@ -73,7 +81,7 @@ def listings(
     for arch in archs:
         for way in ways:
             try:
-                found.append(listing(path, way, arch, entry))
+                found.append(listing(path, way, arch, entry, more))
             except building.BuildError as refusal:
                 first = first or refusal
                 refused[f"{way} sm_{arch.removeprefix('sm_')}"] = refusal.brief
