@@ -8,7 +8,7 @@ from fourways import lesson, timing, toolchain
 JUDGES_TIMES = "06_timing"  # an exercise of it tells a fair timer from an unfair one: nothing may disturb it
 LESSONS = [
     pytest.param(found.slug, marks=[pytest.mark.alone] if found.slug == JUDGES_TIMES else [])
-    for found in lesson.all_lessons()
+    for found in [*lesson.all_lessons(), *lesson.pages()]
 ]
 
 

@@ -82,7 +82,8 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
 
     book = kernels.root() / "book"
     shutil.copytree(book, source, ignore=shutil.ignore_patterns("recorded", "results"))
-    pages = [merge(found, book / "recorded" / f"{found.slug}.ipynb") for found in lesson.all_lessons()]
+    lessons = lesson.all_lessons()
+    pages = [merge(found, book / "recorded" / f"{found.slug}.ipynb") for found in [*lessons, *lesson.pages()]]
     (source / "lessons").mkdir()
     for page in pages:
         for cell in page.notebook.cells:
@@ -92,7 +93,7 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
     (source / "commands").mkdir()
     for name, text in commands.items():
         (source / "commands" / f"{name}.md").write_text(text, encoding="utf-8")
-    recorded = ["not yet" if page.stale else page.stamp["device"] or "no GPU" for page in pages]
+    recorded = ["not yet" if page.stale else page.stamp["device"] or "no GPU" for page in pages[: len(lessons)]]
     (source / "_lessons.md").write_text(lesson_table("lessons/{}.ipynb", recorded), encoding="utf-8")
     (source / "_results.md").write_text(results.reference(), encoding="utf-8")
     (source / "_static" / "ways.css").write_text(_way_styles(), encoding="utf-8")

@@ -51,11 +51,15 @@ def record(result: lesson.LessonRun) -> list[Path]:
 
 
 def fingerprint(found: lesson.Lesson) -> dict[str, str]:
-    """The SHA-256 of what a recorded run depends on: the lesson's code cells, its kernels and their bindings."""
+    """The SHA-256 of what a recorded run depends on: the lesson's code cells, its kernels and their bindings.
+
+    Of a page without a kernel the binding is what every package carries along.
+    """
     cells = [(lesson.tags(cell), cell.source) for cell in found.notebook.cells if cell.cell_type == "code"]
-    names = [str(found.meta["kernel"]), *found.meta.get("also", ())]
+    names = [*([found.meta["kernel"]] if "kernel" in found.meta else []), *found.meta.get("also", ())]
     aot = kernels.root() / "cpp" / "aot"
-    bindings = _with_headers(aot / f"{name}.{end}" for name in names for end in ("cu", "cpp"))
+    files_of = [aot / f"{name}.{end}" for name in names for end in ("cu", "cpp")]
+    bindings = _with_headers(files_of or [aot / "device_array.cpp"])
     return {
         "cells": digest([repr(cells).encode()]),
         "kernel": digest(kernels.path(name).read_bytes() for name in names),

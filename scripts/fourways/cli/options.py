@@ -60,10 +60,10 @@ FigureFile = Annotated[
 
 
 def chosen(names: Sequence[str] | None) -> list[Any]:
-    """The lessons named, each once; without names all."""
+    """The lessons named, each once; without names all, and the pages beside them."""
     from fourways import lesson
 
-    return list(dict.fromkeys(map(lesson.find, names))) if names else lesson.all_lessons()
+    return list(dict.fromkeys(map(lesson.find, names))) if names else [*lesson.all_lessons(), *lesson.pages()]
 
 
 def target(

@@ -10,7 +10,7 @@ from fourways.lesson.export import ExportError, export
 from fourways.lesson.folds import asked, deeper, questions
 from fourways.lesson.length import FORMULA, Length, length
 from fourways.lesson.needs import load_ipython_extension, skip_reason
-from fourways.lesson.notebook import Lesson, LessonError, all_lessons, find, kernel_file, tags
+from fourways.lesson.notebook import Lesson, LessonError, all_lessons, find, kernel_file, pages, tags
 from fourways.lesson.nvtx import name_cells
 from fourways.lesson.run import LessonRun, at_once, outcomes, run, run_all
 from fourways.lesson.sanitize import SANITIZERS, finding, sanitizing

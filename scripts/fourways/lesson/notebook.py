@@ -27,8 +27,9 @@ class Lesson:
 
     @property
     def number(self) -> str:
-        """`01`."""
-        return self.slug.split("_")[0]
+        """`01`; of a page without a number its slug."""
+        number = self.slug.split("_")[0]
+        return number if number.isdigit() else self.slug
 
     @cached_property
     def notebook(self) -> Any:
@@ -85,12 +86,17 @@ def all_lessons() -> list[Lesson]:
     return [Lesson(path) for path in sorted((kernels.root() / "lessons").glob("[0-9][0-9]_*.md"))]
 
 
+def pages() -> list[Lesson]:
+    """The book's other pages that run, and are recorded, as lessons are; they have no number, and may lack a kernel."""
+    return [Lesson(path) for path in sorted((kernels.root() / "lessons").glob("[a-z]*.md"))]
+
+
 def find(name: str) -> Lesson:
-    """A lesson by number (`1`, `01`), slug (`01_doublify`), the slug's word (`doublify`) or path.
+    """A lesson or page by number (`1`, `01`), slug (`01_doublify`), the slug's word (`doublify`) or path.
 
     Raises LessonError, naming the lessons there are.
     """
-    lessons = all_lessons()
+    lessons = [*all_lessons(), *pages()]
     wanted = Path(name).stem if name.endswith(".md") else name
     for lesson in lessons:
         if wanted.zfill(2) == lesson.number or wanted in (lesson.slug, lesson.slug.split("_", 1)[1]):
