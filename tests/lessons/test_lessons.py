@@ -184,15 +184,18 @@ def test_code_fits_the_page(found: lesson.Lesson) -> None:
     assert not long, "longer lines scroll sideways in the book"
 
 
-@pytest.mark.parametrize("absent", ["gpu", *lesson.WAYS])
+@pytest.mark.parametrize("absent", ["gpu", "deeper", *lesson.WAYS])
 def test_a_cell_that_runs_needs_no_cell_that_is_skipped(
     found: lesson.Lesson, absent: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where one way (or the GPU) is missing, its cells are skipped and all others still find their names."""
+    """Where one way (or the GPU) is missing, its cells are skipped and all others still find their names.
+
+    Nor does the core need a cell of a section that goes deeper, which is folded away.
+    """
     without = {absent, *((*lesson.WAYS[:4], "two-gpus") if absent == "gpu" else ())}
     monkeypatch.setattr(toolchain, "missing", lambda need: f"no {need}" if need in without else None)
     there, gone = set(dir(builtins)), set()
-    for cell in found.notebook.cells:
+    for cell, is_deeper in zip(found.notebook.cells, lesson.deeper(found.notebook), strict=True):
         if cell.cell_type == "code":
             names = [node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Name)]
             tree = ast.walk(ast.parse(cell.source))
@@ -206,7 +209,7 @@ def test_a_cell_that_runs_needs_no_cell_that_is_skipped(
                     stored |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
                 elif isinstance(node, ast.ExceptHandler) and node.name:
                     stored.add(node.name)
-            if lesson.skip_reason(cell):
+            if lesson.skip_reason(cell) or (is_deeper and absent == "deeper"):
                 gone |= stored - there
             else:
                 there |= stored

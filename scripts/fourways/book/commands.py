@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -57,6 +58,29 @@ extern "C" __global__ void neighbours(const float *x, float *y, long long n)
         y[i] = smooth(x[i], x[i + 1 < n ? i + 1 : i]);
 }
 """,
+    "struct.cu": """\
+// Types of your own, and a template.
+typedef unsigned short number;
+
+struct Range {
+    float low, high;
+};
+
+extern "C" __global__ void clip(const number *x, float *y, Range range, size_t count)
+{
+    size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count)
+        y[i] = fminf(fmaxf(x[i], range.low), range.high);
+}
+
+template <class T>
+__global__ void square(T *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] *= x[i];
+}
+""",
 }
 """The files of the examples, by name; they lie in a folder outside the clone when these are recorded."""
 
@@ -66,15 +90,17 @@ _LONG = 30  # rows; longer tables are folded
 
 @dataclass(frozen=True)
 class Command:
-    """A command with a page: the room whose text explains it, and the runs that the page shows."""
+    """A command with a page: the room whose text explains it, the runs that the page shows, whether they are drawn."""
 
     name: str
     room: ModuleType
     examples: Sequence[str]
+    drawn: bool = True
 
 
 COMMANDS = (
     Command("time", timing, ("1 --sizes 2^10:2^28", "my.cu")),
+    Command("signature", building.signature, ("struct.cu", "struct.cu --entry square<double>"), drawn=False),
     Command("build", building, ("1", "my.cu --arch all -c nvrtc -c nvcc")),
     Command("sass", sass, ("1", "my.cu --arch all -w nvrtc")),
     Command("link", linking, ("", "library.cu caller.cu --entry neighbours")),
@@ -85,6 +111,7 @@ COMMANDS = (
 
 TABLES: dict[str, Sequence[Callable[[Sequence[tables.Row]], tables.Table]]] = {
     "timing": [timing.table],
+    "signature": [building.signature_table],
     "build": [building.table, building.sizes_table],
     "runs_on": [building.runs_on_table],
     "sass": [sass.table],
@@ -103,7 +130,7 @@ class ExampleError(RuntimeError):
 
 def place(command: str, example: str, suffix: str) -> Path:
     """Where the recorded result or figure of an example lies in the book."""
-    slug = "_".join([command, *(word.strip("-").replace("^", "").replace(":", "-") for word in example.split())])
+    slug = "_".join([command, *(re.sub(r"[^\w.]+", "-", word.replace("^", "")).strip("-") for word in example.split())])
     folder = "results" if suffix == ".json" else "figures"
     return kernels.root() / "book" / folder / "commands" / f"{slug}{suffix}"
 
@@ -132,7 +159,8 @@ def record_example(command: Command, example: str) -> list[Path]:
     with tempfile.TemporaryDirectory() as folder:
         for name, text in OWN.items():
             Path(folder, name).write_text(text, encoding="utf-8")
-        words = [command.name, *shlex.split(example), "--json", "rows.json", "--figure", "figure.svg"]
+        words = [command.name, *shlex.split(example), "--json", "rows.json"]
+        words += ["--figure", "figure.svg"] if command.drawn else []
         call = [sys.executable, "-m", "fourways", *words]
         done = subprocess.run(call, cwd=folder, capture_output=True, text=True, env=toolchain.child_environment())
         if done.returncode:
@@ -141,9 +169,11 @@ def record_example(command: Command, example: str) -> list[Path]:
         warnings = [line for line in done.stderr.splitlines() if line.startswith("Doubtful")]
         more = {"command": f"fourways {command.name} {example}".strip(), "sources": sources(command.name, example)}
         text = anonymous(files.results(found["stamp"], found["tables"], **more, warnings=warnings))
-        figure = Path(folder, "figure.svg").read_bytes()
+        figure = Path(folder, "figure.svg").read_bytes() if command.drawn else b""
     rows_file, figure_file = place(command.name, example, ".json"), place(command.name, example, ".svg")
     files.write_text(rows_file, text)
+    if not command.drawn:
+        return [rows_file]
     files.write_bytes(figure_file, figure)
     return [rows_file, figure_file]
 
@@ -177,7 +207,8 @@ def _example(command: Command, example: str) -> list[str]:
     if found["sources"] != sources(command.name, example):
         return [*heading, "What it is about has changed since this was recorded: `make record`."]
     figure = place(command.name, example, ".svg")
-    shown = [_as_output(f"```{{image}} ../figures/commands/{figure.name}\n:alt: the figure of this run\n```")]
+    image = _as_output(f"```{{image}} ../figures/commands/{figure.name}\n:alt: the figure of this run\n```")
+    shown = [image] if command.drawn else []
     for table in (view(rows) for name, rows in found["tables"].items() for view in TABLES.get(name, ())):
         html = _as_output(f'<div class="output text_html">{table._repr_mimebundle_()["text/html"]}</div>')
         long = len(table.rows) > _LONG
