@@ -30,6 +30,7 @@ template <int, class F, class S> __global__ void show() {{}}
 """
 _INSTANCE = "template __global__ void show<{number}, decltype({entry}), of<decltype({entry})>::sizes>();"
 _SHOWN = re.compile(r"show<(\d+), void \((.*)\), fourways_signature::numbers<(.*?)>\s*>\(\)$")
+_INLINE = re.compile(r"::(?:__\d+|\w+_NS)(?=::)")  # namespaces of a library's version, which nobody writes
 _TYPE_WORDS = ("bool", "char", "short", "int", "long", "unsigned", "signed", "float", "double", "const")
 _DTYPES = {
     "bool": "bool",
@@ -111,16 +112,20 @@ def signatures(path: Path | str, entries: Sequence[str] = (), options: Sequence[
     for name in re.findall(r"\.entry (_ZN18fourways_signature4show\w+)", ptx):
         if not (shown := _SHOWN.search(_demangled(name))):
             raise BuildError(f"{path.name}: the compiler's name of a signature was not understood: {_demangled(name)}")
-        entry, types = entries[int(shown[1])], _split(shown[2])
+        entry, types = entries[int(shown[1])], _split(_INLINE.sub("", shown[2]))
         numbers = [int(number.rstrip("ul")) for number in _split(shown[3])]
         names = _names(written.get(entry.partition("<")[0], ""), len(types))
         found[entry] = Signature(entry, tuple(map(_parameter, names, types, numbers)))
     return {entry: found[entry] for entry in entries}
 
 
-def signature_table(found: Iterable[Signature]) -> Table:
+def signature_rows(found: Iterable[Signature]) -> list[Row]:
     """A row for each parameter of each kernel: `entry`, and what `Parameter` has."""
-    rows: list[Row] = [{"entry": each.entry} | asdict(parameter) for each in found for parameter in each.parameters]
+    return [{"entry": each.entry} | asdict(parameter) for each in found for parameter in each.parameters]
+
+
+def signature_table(rows: Sequence[Row]) -> Table:
+    """The rows of `signature_rows` as a table."""
     columns = [
         ("kernel", lambda row: row["entry"]),
         ("parameter", lambda row: row["name"]),

@@ -5,7 +5,7 @@ The subcommands import most rooms only where they call them: `--help` is quick, 
 
 import typer
 
-from fourways.cli import case, choose, kernels, lessons, machine, measure, profile, timeline
+from fourways.cli import case, choose, kernels, lessons, machine, measure, package, profile, timeline
 from fourways.cli.options import find_home, tell
 
 app = typer.Typer(
@@ -38,6 +38,7 @@ for command in (
     case.case,
     kernels.sass,
     kernels.link,
+    package.package,
     profile.profile,
     timeline.timeline,
     choose.choose,

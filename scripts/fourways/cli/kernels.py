@@ -87,7 +87,7 @@ def signature(
     path = lesson.kernel_file(kernel)
     with errors.status(f"asking the compiler about {path.name}"):
         found = building.signatures(path, entry or (), option or ())
-    table = building.signature_table(found.values())
+    table = building.signature_table(building.signature_rows(found.values()))
     for each in found.values():
         console.print(str(each), markup=False, highlight=False, soft_wrap=True)
     console.print(table)

@@ -6,14 +6,14 @@ from typing import Annotated
 import typer
 from rich.tree import Tree
 
-from fourways import files
 from fourways.cli.options import console, errors, refusing
 
 
 def package(
     kernel: Annotated[Path, typer.Argument(metavar="MY.CU", help="A .cu or .cuh file of your own.")],
     case: Annotated[
-        Path, typer.Option("--case", help="Its case: `make_inputs(size)`, `reference(*inputs)` and, if need be, `launch`.")
+        Path,
+        typer.Option("--case", help="Its case: `make_inputs(size)`, `reference(*inputs)` and, if need be, `launch`."),
     ],
     folder: Annotated[
         Path | None, typer.Argument(metavar="DIR", help="A new or empty folder; default: the package's name.")
@@ -47,22 +47,22 @@ def package(
         folder = folder or Path(name)
         with refusing("DIR"):
             packages.check_folder(folder)
-        face = packages.interface(found)
-        written = packages.write(found, name, folder)
-    console.print(_tree(files.short(folder.absolute()), written))
+        face = packages.write(found, name, folder)
+    console.print(_tree(folder))
     for line in face.told:
-        console.print(line, markup=False, highlight=False)
-    console.print(f"\npip install {folder}", markup=False, highlight=False)
-    console.print(f"pip install pytest cupy-cuda13x && pytest {folder}", markup=False, highlight=False)
-    console.print(f"pip wheel {folder} --no-deps --wheel-dir dist", markup=False, highlight=False)
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+    here = folder if folder.is_absolute() else f"./{folder}"  # without a slash pip looks for it on its index
+    for command in (
+        f"\npip install {here}",
+        f"pip install pytest cupy-cuda13x && pytest {here}",
+        f"pip wheel {here} --no-deps --wheel-dir dist",
+    ):
+        console.print(command, markup=False, highlight=False, soft_wrap=True)
 
 
-def _tree(top: Path, paths: list[str]) -> Tree:
-    """The paths as a tree of folders."""
-    tree = Tree(str(top), highlight=False)
-    branches = {Path(): tree}
-    for path in map(Path, paths):
-        for part in [*list(path.parents)[-2::-1], path]:
-            if part not in branches:
-                branches[part] = branches[part.parent].add(part.name)
+def _tree(folder: Path, label: str = "") -> Tree:
+    """A folder and what is below it."""
+    tree = Tree(label or str(folder), highlight=False)
+    for path in sorted(folder.iterdir(), key=lambda path: (path.is_file(), path.name)):
+        tree.add(_tree(path, path.name) if path.is_dir() else path.name)
     return tree
