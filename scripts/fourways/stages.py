@@ -79,7 +79,8 @@ def run_way(task: Task, stage: Stage) -> Ran:
         inputs = namespace["make_inputs"](task["size"])
         expected = namespace["reference"](*inputs)
         arrays = [*inputs, *_outputs(inputs, expected, namespace.get("in_place", {}))]
-        arguments = [cupy.asarray(value) if on_gpu and hasattr(value, "shape") else value for value in arrays]
+        ndarray = type(arrays[-1])  # scalars have a shape, too
+        arguments = [cupy.asarray(value) if on_gpu and isinstance(value, ndarray) else value for value in arrays]
         synchronize()
     with stage("build"):
         exec(cell, namespace)
