@@ -85,6 +85,18 @@ def test_integers_are_compared_exactly_and_infinities_and_complex_numbers_may_be
     assert checking.compare(np.array([1 + 2j]), np.array([1 + 3j]), rtol=1e-6)
 
 
+def test_nothing_but_infinity_is_near_to_infinity() -> None:
+    infinite = np.array([np.inf], np.float32)
+    for wrong in (-np.inf, 5, np.nan):
+        assert checking.compare(np.array([wrong], np.float32), infinite, rtol=1e-5, atol=1)
+
+
+def test_the_absolute_tolerance_is_for_what_is_near_zero() -> None:
+    got, right = np.array([1e-7, 1 + 1e-7], np.float64), np.array([0.0, 1.0])
+    assert checking.compare(got, right, rtol=1e-6)
+    assert checking.compare(got, right, rtol=1e-6, atol=1e-6) is None
+
+
 def test_an_output_that_cannot_be_poisoned_is_refused() -> None:
     with pytest.raises(TypeError, match="dtype bool cannot be poisoned"):
         checking.poison(bool)

@@ -1,5 +1,9 @@
-"""Is this way's answer right? Fresh poisoned outputs, awkward sizes, guarded edges; NaN never passes."""
+"""Is this way's answer right? Fresh poisoned outputs, awkward sizes, guarded edges; NaN never passes.
 
+In a program of your own, `checked` holds each launch of a kernel to its signature.
+"""
+
+from fourways.checking.launch import checked
 from fourways.checking.verdict import (
     SIZES,
     CheckFailure,

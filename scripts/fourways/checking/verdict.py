@@ -125,11 +125,13 @@ def verdict(
                 f"it changed its input number {changed} and wrote nothing into its output: are two arguments swapped?"
             )
         return f"{problem}; nothing was written: {_WRITE}"
-    for number, each in enumerate(placed):
+    names = [f"its input number {number}" for number in range(len(inputs))]
+    names += (
+        [f"the output array {name}" for name in expected] if isinstance(expected, Mapping) else ["the output array"]
+    )
+    for name, each in zip(names, placed, strict=True):
         if isinstance(each, _Guarded) and (where := each.written_beside()):
-            which = f"its input number {number}" if number < len(inputs) else "the output array"
-            several = isinstance(expected, Mapping) and len(expected) > 1 and number >= len(inputs)
-            return f"wrote outside {which}{f' {list(expected)[number - len(inputs)]}' if several else ''}: {where}"
+            return f"wrote outside {name}: {where}"
     return problem or (None if changed is None else f"changed its input number {changed}")
 
 
@@ -203,12 +205,18 @@ def compare(got: np.ndarray, expected: np.ndarray, rtol: float = 0.0, atol: floa
     """Say where `got` is farther from `expected` than `atol + rtol * abs(expected)`, or None. NaN always differs."""
     if got.shape != expected.shape:
         return f"shape {got.shape}, expected {expected.shape}"
+    for field in expected.dtype.names or ():  # of structures: what stands in their gaps does not matter
+        if problem := compare(got[field], expected[field], rtol, atol):
+            return f"field {field}: {problem}"
+    if expected.dtype.names:
+        return None
     different = np.asarray(got != expected)  # always true of NaN
-    if (rtol or atol) and different.any():
+    if (rtol or atol) and expected.dtype.kind != "V" and different.any():
         a, b = got[different], expected[different]
         with np.errstate(invalid="ignore", over="ignore"):
             exact = np.result_type(got, np.float64)
-            different[different] = ~(np.abs(np.subtract(a, b, dtype=exact)) <= atol + rtol * np.abs(b))
+            near = np.abs(np.subtract(a, b, dtype=exact)) <= atol + rtol * np.abs(b)
+            different[different] = ~(near & np.isfinite(b))  # all is near to infinity times rtol
     if not different.any():
         return None
     wrong = np.argwhere(different)
@@ -266,8 +274,9 @@ def check(ways: Ways, sizes: Iterable[int] = (), timeout: int | None = None) -> 
     """Check every way that can run here at every size against the reference, and return the outcomes as a table.
 
     The sizes are by default the ways' own, or else SIZES. Raises CheckFailure after all have run, naming each wrong way
-    with its first wrong size and element; at once where the GPU can do nothing more. A call that has not come to its
-    end in `timeout` seconds ends this process, with exit code 1: nothing less stops a kernel on a GPU.
+    with its first wrong size and element; at once where the GPU can do nothing more. A call on a GPU that has not come
+    to its end in `timeout` seconds ends this process, with exit code 1: nothing less stops a kernel there. The host way
+    stops its kernels itself (`host.compile`).
     """
     sizes = tuple(sizes) or ways.sizes or SIZES
     cases = [(size, inputs := ways.make_inputs(size), ways.reference(*inputs)) for size in sizes]
@@ -278,7 +287,7 @@ def check(ways: Ways, sizes: Iterable[int] = (), timeout: int | None = None) -> 
         outcome = "right"
         for size, inputs, expected in cases:
             try:
-                with _ends_in(timeout, f"{_name(ways, way)}, size {size}"):
+                with _ends_in(None if is_host(way) else timeout, f"{_name(ways, way)}, size {size}"):
                     problem = verdict(function, way, inputs, expected, ways.rtol, ways.in_place, ways.atol)
             except CheckFailure as failure:
                 raise CheckFailure(f"{_name(ways, way)}, size {size}: {failure}") from failure.__cause__

@@ -20,6 +20,7 @@ An input is a pointer to const, an output any other pointer. Without a reference
 
 import functools
 import runpy
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -27,7 +28,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fourways import building, kernels, toolchain
+from fourways import building, host, kernels, toolchain
 from fourways.building import BuildError, Parameter, Signature
 from fourways.lesson.case_ways import build, takes
 from fourways.lesson.notebook import Lesson, LessonError, all_lessons, find, kernel_file
@@ -68,18 +69,18 @@ class Case:
         timeout: int = 60,
         signature: Signature | None = None,
     ) -> None:
-        self.made_of = (str(path), entry, case and str(case), reference, timeout)
         self.path = kernel_file(str(path)).resolve()
         self.source = self.path.read_text(encoding="utf-8")
         self.entry, self.timeout = signature.entry if signature else _entry(self.path, entry), timeout
         self.file = Path(case).resolve() if case else None
+        self.made_of = (str(self.path), entry, self.file and str(self.file), reference, timeout)
         given = _run(self.file) if self.file else {}
-        self.options = _tuple_of(str, given, "options", self._refuse)
+        self.options = tuple(self._absolute(option) for option in self._several(str, given, "options"))
         self.signature = signature or signature_of(self.path, self.entry, self.options)
         if not self.file:
             given = _executed(skeleton(self.signature))
-        self.atol = given.get("atol", 0.0)
-        self.rtol, self.sizes = given.get("rtol", Case.rtol), _tuple_of(int, given, "sizes", self._refuse)
+        self.rtol, self.atol = self._tolerance(given, "rtol", Case.rtol), self._tolerance(given, "atol", 0.0)
+        self.sizes = self._several(int, given, "sizes")
         self.has_launch = "launch" in given
         self._given, self._reference = given, named_reference(reference) if reference else given.get("reference")
         self.compared_with = (
@@ -90,7 +91,6 @@ class Case:
         self._parameters = {parameter.name: parameter for parameter in self.signature.parameters}
         self._find_roles()
         self.launch = functools.cache(self._launch)
-        self.launch(self.probe)
         self.make_inputs(self.probe)
 
     @property
@@ -101,13 +101,14 @@ class Case:
     def make_inputs(self, size: int) -> tuple:
         """The size, and the case's inputs: NumPy arrays, and scalars of the kernel's dtypes; a struct is a `np.void`.
 
-        Raises LessonError where the case fails or gives what the signature does not take.
+        Raises LessonError where the case fails or gives what the signature does not take, or a launch that none is.
         """
+        first = self._taken(self._parameters[self.size], size) if self.size else np.int64(size)
+        self.launch(size)  # a wrong one is said once and not by every way
         values = self._called("make_inputs", size)
         if len(values) != len(self.names):
             self._refuse(f"make_inputs({size}) gives {len(values)} values, and gave {len(self.names)} before")
-        taken = [self._taken(self._parameters[name], value) for name, value in zip(self.names, values, strict=True)]
-        return (self._taken(self._parameters[self.size], size) if self.size else np.int64(size), *taken)
+        return first, *map(self._taken, map(self._parameters.__getitem__, self.names), values)
 
     def reference(self, size: int, *inputs: Any) -> dict[str, np.ndarray]:
         """The right outputs by name, in the kernel's order, of its dtypes.
@@ -117,9 +118,9 @@ class Case:
         """
         if not self._reference:
             return self._by_host(size, *inputs)
-        arrays = self._called("reference", *inputs)
+        arrays = self._called("reference", *map(_read_only, inputs))
         if len(arrays) != len(self.outputs):
-            self._refuse(f"reference gives {len(arrays)} arrays; {self._wants(self.outputs)}")
+            self._refuse(f"reference gives {_count(arrays, 'array')}; {self._wants(self.outputs)}")
         return {name: self._right(name, array, inputs) for name, array in zip(self.outputs, arrays, strict=True)}
 
     @property
@@ -210,11 +211,13 @@ class Case:
         integers = [
             name for name in wanted if self._parameters[name].kind == "scalar" and _is_integer(self._parameters[name])
         ]
-        count = len(self._called("make_inputs", self.probe))
-        (named,) = self._named("size", integers) or (None,)
+        values = self._called("make_inputs", self.probe)
+        named, *more = self._named("size", integers) or (None,)
+        if more:
+            self._refuse(f"size names {named} and {more[0]}; it is one parameter")
         if not self.outputs:
             self._refuse(f"{self.signature} writes nothing: each of its pointers is to const")
-        if not named and count == len(wanted) - 1:
+        if not named and len(values) == len(wanted) - 1:
             likely = [name for name in integers if name in _SIZE_NAMES] if len(integers) > 1 else integers
             if len(likely) != 1:
                 self._refuse(
@@ -222,14 +225,14 @@ class Case:
                 )
             named = likely[0]
         self.size, self.names = named, tuple(name for name in wanted if name != named)
-        if count != len(self.names):
+        if len(values) != len(self.names):
             rest = f"; {named} is filled in with the size" if named else ""
-            self._refuse(f"make_inputs gives {count} values; {self._wants(self.names)}{rest}")
+            self._refuse(f"make_inputs gives {_count(values, 'value')}; {self._wants(self.names)}{rest}")
 
     def _named(self, key: str, known: Sequence[str]) -> tuple[str, ...]:
         """The parameters that the case names under `key`, in the kernel's order."""
         found = self._given.get(key, ())
-        names = (found,) if isinstance(found, str) else tuple(found)
+        names = (found,) if isinstance(found, str) else self._several(str, self._given, key)
         if unknown := [name for name in names if name not in known]:
             self._refuse(f"{key} names {unknown[0]!r}; of {self.signature} it can be {', '.join(known) or 'none'}")
         return tuple(name for name in self._parameters if name in names)
@@ -247,9 +250,9 @@ class Case:
         except LessonError:
             raise
         except Exception as error:
-            asked = arguments[0] if len(arguments) == 1 and isinstance(arguments[0], int) else "…"
-            self._refuse(f"{name}({asked}): {type(error).__name__}: {error}")
-        return found if isinstance(found, tuple) else (found,)
+            asked = "…" if name == "reference" else arguments[0]
+            self._refuse(f"{name}({asked}){_line(error, self.file)}: {type(error).__name__}: {error}")
+        return tuple(found) if isinstance(found, tuple | list) else (found,)
 
     def _taken(self, parameter: Parameter, value: Any) -> Any:
         try:
@@ -265,13 +268,20 @@ class Case:
         if name in self.in_place and right.shape != (shape := inputs[self.names.index(name)].shape):
             self._refuse(f"reference gives shape {right.shape} for {name}, whose values before have {shape}")
         right = np.ascontiguousarray(right, dtype).reshape(right.shape)
-        if right.dtype.kind in "fc" and (nan := np.isnan(right)).any():
-            self._refuse(f"reference gives NaN for {name}, at element {int(nan.argmax())}: NaN is never right")
+        if (nan := _first_nan(right)) is not None:
+            self._refuse(f"reference gives NaN for {name}, at element {nan}: NaN is never right")
         return right
 
     def _by_host(self, size: int, *inputs: Any) -> dict[str, np.ndarray]:
         outputs = self.blank_outputs(size, *inputs)
-        self._on_host(size, *inputs, *outputs.values())
+        try:
+            self._on_host(size, *inputs, *outputs.values())
+        except (TypeError, ValueError) as error:
+            self._refuse(f"the host way, which says what is right where no reference does: {error}")
+        for name, array in outputs.items():
+            if (nan := _first_nan(array)) is not None:
+                hint = f'does the kernel read it? in_place = "{name}"; does it write all? if not, write a reference'
+                self._refuse(f"the host way leaves NaN in {name}, at element {nan}: {hint}")
         return outputs
 
     @functools.cached_property
@@ -284,9 +294,30 @@ class Case:
             return (max(1, -(-size // THREADS)),), (THREADS,), 0
         found = self._called("launch", size)
         if len(found) not in (2, 3):
-            self._refuse(f"launch({size}) gives {len(found)} values; wanted grid, block and, if any, shared bytes")
-        grid, block = (tuple(map(int, each)) if isinstance(each, tuple | list) else (int(each),) for each in found[:2])
-        return grid, block, int(found[2]) if len(found) == 3 else 0
+            self._refuse(f"launch({size}) gives {_count(found, 'value')}; wanted grid, block and, if any, shared bytes")
+        grid, block = (tuple(each) if isinstance(each, tuple | list) else (each,) for each in found[:2])
+        shared = found[2] if len(found) == 3 else 0
+        try:
+            host.check_shape(grid, block, shared)
+        except (TypeError, ValueError) as error:
+            self._refuse(f"launch({size}): {error}")
+        return tuple(map(int, grid)), tuple(map(int, block)), int(shared)
+
+    def _several(self, kind: type, given: Mapping[str, Any], key: str) -> tuple:
+        found = given.get(key, ())
+        if not isinstance(found, tuple | list | range) or not all(isinstance(each, kind) for each in found):
+            self._refuse(f"{key} is a tuple of {kind.__name__}; {found!r} came")
+        return tuple(found)
+
+    def _tolerance(self, given: Mapping[str, Any], key: str, default: float) -> float:
+        found = given.get(key, default)
+        if not isinstance(found, int | float) or not 0 <= found < np.inf:
+            self._refuse(f"{key} is a number, 0 or more; {found!r} came")
+        return float(found)
+
+    def _absolute(self, option: str) -> str:
+        """A folder of headers, which compilers would look for from where each of them is started."""
+        return f"-I{self.path.parent / option[2:]}" if option.startswith("-I") else option
 
     def _where(self, name: str) -> str:
         return f"{name} of {self.file.name}" if self.file else name
@@ -315,11 +346,27 @@ def _is_integer(parameter: Parameter) -> bool:
     return np.dtype(parameter.dtype or "V").kind in "iu"
 
 
-def _tuple_of(kind: type, given: Mapping[str, Any], key: str, refuse: Callable[[str], NoReturn]) -> tuple:
-    found = given.get(key, ())
-    if not isinstance(found, tuple | list | range) or not all(isinstance(each, kind) for each in found):
-        refuse(f"{key} is a tuple of {kind.__name__}; {found!r} came")
-    return tuple(found)
+def _first_nan(array: np.ndarray) -> int | None:
+    is_nan = np.isnan(array) if array.dtype.kind in "fc" else np.zeros(0, bool)
+    return int(is_nan.argmax()) if is_nan.any() else None
+
+
+def _read_only(value: Any) -> Any:
+    """An array that a reference cannot change: the ways get it, too."""
+    if isinstance(value, np.ndarray):
+        value = value.view()
+        value.flags.writeable = False
+    return value
+
+
+def _count(found: Sequence[Any], what: str) -> str:
+    return f"{len(found)} {what}{'s' * (len(found) != 1)}"
+
+
+def _line(error: BaseException, file: Path | None) -> str:
+    """The line of the case in which it failed."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
+    return f", line {lines[-1]}" if lines else ""
 
 
 def _run(file: Path) -> Mapping[str, Any]:
@@ -328,8 +375,8 @@ def _run(file: Path) -> Mapping[str, Any]:
         raise LessonError(f"no file {file}: `fourways case my.cu` writes a case for a kernel")
     try:
         return MappingProxyType(runpy.run_path(str(file), run_name=file.stem))
-    except Exception as error:
-        raise LessonError(f"{file.name} cannot be run: {type(error).__name__}: {error}") from None
+    except (Exception, SystemExit) as error:
+        raise LessonError(f"{file.name}{_line(error, file)} cannot be run: {type(error).__name__}: {error}") from None
 
 
 def _executed(text: str) -> Mapping[str, Any]:
@@ -366,6 +413,8 @@ def lesson_or_case(
     """
     if kernels.is_file(name):
         return Case(name, entry, case, reference, timeout)
+    if case and name in kernels.names():
+        return Case(kernels.path(name), entry, case, reference, timeout)
     try:
         return find(name)
     except LessonError:
@@ -374,9 +423,7 @@ def lesson_or_case(
     lessons = all_lessons()
     if about := [found for found in lessons if found.meta["kernel"] == name]:
         return about[0]
-    try:
-        return Case(kernels.path(name), entry, case, reference, timeout)
-    except LessonError as error:
-        also = [found.number for found in lessons if name in found.meta.get("also", ())]
-        hint = f"\nlesson {also[0]} calls it: fourways run {also[0]}" if also else ""
-        raise LessonError(f"{error}{hint}") from None
+    also = [found.number for found in lessons if name in found.meta.get("also", ())]
+    if also and not case:
+        raise LessonError(f"{name}: lesson {also[0]} calls it: fourways run {also[0]}; alone it needs a --case")
+    return Case(kernels.path(name), entry, case, reference, timeout)

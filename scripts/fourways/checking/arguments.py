@@ -1,0 +1,234 @@
+"""One argument of a launch: refused in words where it does not fit its parameter, or as the library wants it.
+
+What CuPy takes is in `_pointer` of cupy/cuda/function.pyx (CuPy 14), what PyCUDA takes in `_build_arg_buf` of
+pycuda/driver.py (2026.1).
+"""
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fourways.building import Parameter
+
+_NUMBERS = bool, int, float, complex, np.number, np.bool_
+
+
+class Known(NamedTuple):
+    """What is known of memory that a pointer may point to; None: nothing is, or it does not matter."""
+
+    dtype: np.dtype | None = None
+    is_contiguous: bool = True
+    device: int | None = None
+    is_writable: bool = True
+
+
+class CuPy:
+    """What a kernel of CuPy takes for a pointer, a number and a struct."""
+
+    array, from_others = "a CuPy array{}", "cupy.asarray makes one"
+    of_python: tuple[type, ...] = np.int64, np.float64  # what it takes Python's own int and float for
+
+    def __init__(self) -> None:
+        import cupy
+
+        self.ndarray, self.device = cupy.ndarray, cupy.cuda.runtime.getDevice
+        self._allocation, self._runtime = cupy.cuda.MemoryPointer, cupy.cuda.runtime
+        self.handles: tuple[type, ...] = cupy.cuda.texture.TextureObject, cupy.cuda.texture.SurfaceObject
+
+    def known(self, value: Any) -> Known | None:
+        """What is known of the memory that `value` stands for; None if the library takes it for no pointer."""
+        if isinstance(value, self.ndarray):
+            return Known(value.dtype, value._c_contiguous, value.data.device_id)
+        return Known(device=value.device_id) if isinstance(value, self._allocation) else None
+
+    def number(self, value: np.generic) -> Any:
+        """A NumPy scalar of the parameter's dtype as the library takes it."""
+        return value
+
+    def struct(self, value: np.void | np.ndarray) -> Any:
+        """A struct, which has no dimensions, as the library takes it."""
+        return np.asarray(value)
+
+
+class PyCUDA(CuPy):
+    """What a function of PyCUDA takes: arrays of its own and of CuPy's, and whatever says where on the GPU it lies."""
+
+    array, from_others = "an array{} on the GPU", "pycuda.driver.In, Out or InOut, or cupy.asarray, makes one"
+    of_python = ()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.handles, self._driver = (), sys.modules["pycuda.driver"]
+
+    def known(self, value: Any) -> Known | None:
+        driver = self._driver
+        if isinstance(value, self.ndarray):
+            return super().known(value)
+        if isinstance(value, (driver.DeviceAllocation, driver.PooledDeviceAllocation)):
+            return Known(device=self._device_of(int(value)))
+        is_handler = isinstance(value, driver.ArgumentHandler)
+        if is_handler or (isinstance(value, np.ndarray) and isinstance(value.base, driver.ManagedAllocationOrStub)):
+            array = np.asarray(value.array) if is_handler else value
+            is_written = isinstance(value, driver.Out) or not is_handler
+            return Known(array.dtype, array.flags.c_contiguous, None, array.flags.writeable or not is_written)
+        if (interface := getattr(value, "__cuda_array_interface__", None)) is None:
+            return None
+        dtype, (address, is_read_only) = np.dtype(interface["typestr"]), interface["data"]
+        is_contiguous = _is_contiguous(interface["shape"], interface.get("strides"), dtype.itemsize)
+        return Known(dtype, is_contiguous, self._device_of(address), not is_read_only)
+
+    def number(self, value: np.generic) -> Any:
+        bits = {"?": np.uint8, "e": np.uint16}.get(value.dtype.char)  # it has no letter for these two
+        return value.view(bits) if bits else value
+
+    def struct(self, value: np.void | np.ndarray) -> Any:
+        return np.void(value.tobytes())
+
+    def _device_of(self, address: int) -> int | None:
+        """The device on which an address lies; None for memory of no one device."""
+        found = self._runtime.pointerGetAttributes(address) if address else None
+        return found.device if found and found.type == self._runtime.memoryTypeDevice else None
+
+
+class _Argument:
+    """The argument for one `parameter`, the `number`th of the kernel `entry`, counted from 1."""
+
+    def __init__(self, entry: str, number: int, parameter: Parameter, library: CuPy) -> None:
+        position = f"argument {number}"
+        self._where = f"{entry}: {position}" + ("" if parameter.name == position else f", {parameter.name}")
+        self._parameter, self._library = parameter, library
+
+    def take(self, value: Any) -> Any:
+        """`value` as the library wants it. Raises TypeError or ValueError, which names kernel and parameter."""
+        raise NotImplementedError
+
+    def _refused(self, error: type[Exception], came: str, wanted: str, advice: str = "") -> Exception:
+        return error(f"{self._where}: {came} came; {wanted} is wanted{advice and f' ({advice})'}")
+
+
+class Pointer(_Argument):
+    """An array on the GPU, or None for NULL."""
+
+    def take(self, value: Any) -> Any:
+        if value is None:
+            return np.uintp(0)
+        dtype, library = self._parameter.dtype, self._library
+        wanted = library.array.format(f" of {dtype}" if dtype else "")
+        try:
+            known = library.known(value)
+        except RuntimeError as problem:  # a tensor of PyTorch that needs a gradient
+            raise self._refused(TypeError, named(value), wanted, str(problem)) from problem
+        if known is None:
+            advice = library.from_others if hasattr(value, "shape") and not isinstance(value, np.generic) else ""
+            raise self._refused(TypeError, named(value), wanted, advice)
+        if dtype and known.dtype is not None and known.dtype != dtype:
+            raise self._refused(TypeError, f"an array of {known.dtype}", dtype)
+        if not known.is_contiguous:
+            advice = "cupy.ascontiguousarray makes such an array"
+            raise self._refused(ValueError, "an array with gaps or in another order", "C order without gaps", advice)
+        if known.device not in (None, here := library.device()):
+            raise self._refused(ValueError, f"an array on GPU {known.device}", f"one on the current GPU, {here},")
+        if self._parameter.kind == "output" and not known.is_writable:
+            raise self._refused(ValueError, "a read-only array", "one that the kernel may write into")
+        return value
+
+
+class Struct(_Argument):
+    """A struct by value."""
+
+    def take(self, value: Any) -> Any:
+        size = self._parameter.size
+        wanted = f"{self._parameter.type} of {size} bytes"
+        if not isinstance(value, np.void) and not (isinstance(value, np.ndarray) and value.shape == ()):
+            advice = "as np.void, or as a NumPy array without dimensions"
+            raise self._refused(TypeError, named(value), wanted, advice)
+        if value.dtype.itemsize != size or value.dtype.hasobject:
+            advice = "np.dtype(..., align=True) leaves the gaps that C leaves"
+            raise self._refused(TypeError, f"{value.dtype} of {value.dtype.itemsize} bytes", wanted, advice)
+        return self._library.struct(value)
+
+
+class Scalar(_Argument):
+    """A number: it becomes what C would make of it, and must be in the range of its type."""
+
+    def __init__(self, entry: str, number: int, parameter: Parameter, library: CuPy) -> None:
+        super().__init__(entry, number, parameter, library)
+        self._dtype = np.dtype(parameter.dtype)
+        self._converted = {"i": self._whole, "u": self._whole, "f": self._real}.get(self._dtype.kind, self._any)
+
+    def take(self, value: Any) -> Any:
+        if isinstance(value, np.ndarray) and value.shape == ():
+            value = value[()]
+        if isinstance(value, _NUMBERS):
+            return self._library.number(self._converted(value))
+        if self._dtype == np.uint64 and isinstance(value, self._library.handles):
+            return value  # a texture or a surface
+        advice = ".item() fetches it" if getattr(value, "shape", None) == () else ""
+        raise self._refused(TypeError, named(value), f"a number, {self._dtype},", advice)
+
+    def _whole(self, value: Any) -> np.generic:
+        if isinstance(value, complex | np.complexfloating):
+            raise self._refused(TypeError, named(value), f"a whole number, {self._dtype},")
+        if isinstance(value, float | np.floating) and not float(value).is_integer():
+            raise self._refused(ValueError, named(value), f"a whole number, {self._dtype},")
+        low, high = limits(self._dtype)
+        if not low <= int(value) <= high:
+            raise self._refused(ValueError, named(value), f"one from {low} to {high}, {self._dtype},")
+        return self._dtype.type(int(value))
+
+    def _real(self, value: Any) -> np.generic:
+        if isinstance(value, complex | np.complexfloating):
+            raise self._refused(TypeError, named(value), f"a real number, {self._dtype},")
+        low, high = limits(self._dtype)
+        return self._dtype.type(value) if isinstance(value, float) and low <= value <= high else self._any(value)
+
+    def _any(self, value: Any) -> np.generic:
+        try:
+            with np.errstate(all="ignore"):
+                converted: Any = np.asarray(value).astype(self._dtype)[()]
+        except OverflowError:  # an integer beyond all floats
+            converted = self._dtype.type(np.inf)
+        if np.isinf(converted) and (isinstance(value, int) or not np.isinf(value)):
+            high = np.finfo(self._dtype).max
+            raise self._refused(ValueError, named(value), f"one from -{high!s} to {high!s}, {self._dtype},")
+        return converted
+
+
+def taker(entry: str, number: int, parameter: Parameter, library: CuPy) -> Callable[[Any], Any]:
+    """What takes the argument for `parameter`, the `number`th of the kernel `entry`, counted from 1."""
+    kind = Pointer if parameter.kind in ("input", "output") else Scalar if parameter.dtype else Struct
+    return kind(entry, number, parameter, library).take
+
+
+@functools.cache
+def limits(dtype: np.dtype) -> tuple[int, int] | tuple[float, float]:
+    """The least and the greatest finite number of a dtype of integers or floats."""
+    if dtype.kind in "iu":
+        return int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    return float(np.finfo(dtype).min), float(np.finfo(dtype).max)
+
+
+def named(value: Any) -> str:
+    """`value` as the beginning of a sentence: "an array of float64", "the number 3"."""
+    if isinstance(value, int) and value.bit_length() > 128:
+        return f"a number of {value.bit_length()} bits"
+    if isinstance(value, _NUMBERS):
+        return f"the number {value}"
+    if hasattr(value, "dtype") and hasattr(value, "shape") and not isinstance(value, np.generic):
+        return f"{'a NumPy' if isinstance(value, np.ndarray) else 'an'} array of {value.dtype}"
+    return "None" if value is None else f"an object of type {type(value).__name__}"
+
+
+def _is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...] | None, itemsize: int) -> bool:
+    """Whether so strided elements lie in C's order without gaps; `strides` in bytes, None for just that."""
+    if strides is None or 0 in shape:
+        return True
+    expected = itemsize
+    for length, stride in zip(reversed(shape), reversed(strides), strict=True):
+        if length > 1 and stride != expected:
+            return False
+        expected *= length
+    return True
