@@ -5,7 +5,9 @@ import re
 from pathlib import Path
 
 _BOUNDS = r"(?:__launch_bounds__\s*\([^)]*\)\s*)?"
-_ENTRY = re.compile(rf"{_BOUNDS}__global__\s+{_BOUNDS}void\s+{_BOUNDS}(\w+)\s*\(([^)]*)")
+_ENTRY = re.compile(
+    rf"{_BOUNDS}__global__\s+{_BOUNDS}void\s+{_BOUNDS}(\w+)\s*\(((?:[^()]|\([^()]*\))*)"  # float (*q)[4] is one
+)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 

@@ -88,3 +88,10 @@ def test_all_of_the_lessons_kernels() -> None:
 def test_what_cannot_be_told(tmp_path: Path, text: str, entries: tuple[str, ...], message: str) -> None:
     with pytest.raises(building.BuildError, match=message):
         building.signatures(written(tmp_path, text), entries)
+
+
+def test_a_parameter_with_brackets_keeps_all_names(tmp_path: Path) -> None:
+    path = tmp_path / "rows.cu"
+    path.write_text('extern "C" __global__ void rows(const float *x, float (*q)[4], int n) {}\n')
+    (found,) = building.signatures(path).values()
+    assert [each.name for each in found.parameters] == ["x", "q", "n"]

@@ -183,7 +183,7 @@ def _names(written: str, count: int) -> list[str]:
     """The parameters' names in the text, or numbers where the text does not tell."""
     parts = _split(written)
     names = (
-        [re.search(r"[\s*&>](\w+)\s*(?:\[\w*\]\s*)?$", part) for part in parts]
+        [re.search(r"[\s*&>](\w+)\s*(?:\)\s*)?(?:\[\w*\]\s*)*$", part) for part in parts]
         if len(parts) == count
         else [None] * count
     )
