@@ -3,19 +3,20 @@
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from fourways import kernels, toolchain
 from fourways.building import packages, resources
 from fourways.building.cmake import build_binding
-from fourways.building.compile import build
+from fourways.building.compile import COMPILERS, build
 from fourways.building.packages import TIMES, NotOfferedError
 from fourways.building.resources import Resources
 
 ALL_COMPILERS = ("nvrtc", "nvcc", "pycuda", "cuda.core", "cmake")
 ARTEFACTS = ("cubin", "ptx", "ltoir", "fatbin", "module")
+Binding = Callable[[Path, Sequence[str]], float]
 
 
 @dataclass
@@ -33,24 +34,31 @@ class Made:
     missing: dict[str, str] = field(default_factory=dict)
 
 
-def make(path: Path | str, compiler: str, arch: str, options: Sequence[str] = ()) -> Made:
+def make(
+    path: Path | str, compiler: str, arch: str, options: Sequence[str] = (), binding: Binding | None = None
+) -> Made:
     """Build the kernel file `path` by one of ALL_COMPILERS for `arch` ("sm_90") with `options`, and build it again.
+
+    `binding` builds the module of a kernel outside of cpp/kernels: in a folder, with options of CMake's; it returns the
+    seconds that it took.
 
     Raises ValueError for another compiler, NotOfferedError where this one cannot build this kernel here, BuildError
     with the compiler's own words where it refuses.
     """
     if compiler not in ALL_COMPILERS:
         raise ValueError(f"no compiler {compiler!r}; there are: {', '.join(ALL_COMPILERS)}")
-    if reason := _unavailable(compiler, Path(path)):
+    if reason := _unavailable(compiler, Path(path), bool(binding)):
         raise NotOfferedError(reason)
     # PyCUDA and CMake run nvcc in folders of their own
     options = [f"-I{Path(word[2:]).absolute()}" if word.startswith("-I") else word for word in options]
-    maker = {"nvrtc": _direct, "nvcc": _direct, "cmake": _cmake}.get(compiler, _packaged)
     with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
+        if compiler == "cmake":
+            return _cmake(Path(path).resolve(), arch, options, Path(folder), binding or _own_binding(Path(path).stem))
+        maker = _direct if compiler in COMPILERS else _packaged
         return maker(Path(path).resolve(), compiler, arch, options, Path(folder))
 
 
-def _unavailable(compiler: str, path: Path) -> str:
+def _unavailable(compiler: str, path: Path, has_binding: bool) -> str:
     """Why `compiler` cannot build the kernel file `path` on this machine, or ""."""
     if compiler == "pycuda" and not toolchain.installed("pycuda"):
         return "PyCUDA is not installed: fourways install-pycuda"
@@ -60,8 +68,10 @@ def _unavailable(compiler: str, path: Path) -> str:
         if not toolchain.program("cuobjdump"):
             return f"no cuobjdump found, which looks into the module: {toolchain.SETUP}"
         home = kernels.root() / "cpp"
+        if has_binding:
+            return ""
         if path.resolve().parent != home / "kernels":
-            return f"the module holds kernels of cpp/kernels alone, and {path.name} lies elsewhere"
+            return f"the module holds kernels of cpp/kernels alone; for {path.name} a case makes one: --case case.py"
         if not (home / "aot" / f"{path.stem}.cu").is_file():
             return f"there is no cpp/aot/{path.stem}.cu that launches this kernel"
     return ""
@@ -104,11 +114,15 @@ def _packaged(path: Path, package: str, arch: str, options: Sequence[str], folde
     return made
 
 
-def _cmake(path: Path, _: str, arch: str, options: Sequence[str], folder: Path) -> Made:
+def _own_binding(kernel: str) -> Binding:
+    return lambda folder, options: build_binding(kernel, folder, options=options)
+
+
+def _cmake(path: Path, arch: str, options: Sequence[str], folder: Path, binding: Binding) -> Made:
     given = [f"-DCMAKE_CUDA_ARCHITECTURES={arch.removeprefix('sm_')}-real", f"-DCMAKE_CUDA_FLAGS={shlex.join(options)}"]
-    made = Made([build_binding(path.stem, folder, options=given)])
-    made.cached = [build_binding(path.stem, folder) for _ in range(TIMES)]
-    (module,) = folder.glob("fourways_aot*.so")
+    made = Made([binding(folder, given)])
+    made.cached = [binding(folder, ()) for _ in range(TIMES)]
+    (module,) = folder.glob("*.so")
     made.sizes["module"] = module.stat().st_size
     made.missing["shared"] = "in the module the kilobyte counts that the system takes of each block from sm_90 on"
     made.missing["spill"] = "the module does not say which of its local memory is spills"

@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any
 
 from fourways import figures, kernels, toolchain
-from fourways.building.artefacts import ALL_COMPILERS, ARTEFACTS, make
+from fourways.building.artefacts import ALL_COMPILERS, ARTEFACTS, Binding, make
 from fourways.building.compile import BuildError, build, is_entry
 from fourways.building.packages import NotOfferedError
 from fourways.building.resources import Resources
@@ -24,13 +24,14 @@ def rows(
     options: Sequence[str] = (),
     entry: str | None = None,
     tell: Callable[[str], Any] = lambda _: None,
+    binding: Binding | None = None,
 ) -> list[Row]:
     """A row for each compiler and architecture, and with nvcc and several architectures one for the fatbin of all.
 
     `seconds` and `cached_seconds` are median, p10 and p90 by the host's clock, as `make` defines them; `*_bytes` the
     artefacts' sizes; `registers`, `shared_bytes`, `stack_bytes` and `spill_bytes` what `entry` needs, or else the
     hungriest entry point. None is what a compiler does not do: `missing` says why, and `not_built` of one that cannot
-    build this kernel here at all, or that refuses it. `tell` hears what is being built.
+    build this kernel here at all, or that refuses it. `tell` hears what is being built. `binding` is as for `make`.
     Raises BuildError for what every compiler refuses, in the first one's words, for an `entry` that is not there and
     for a file without any.
     """
@@ -41,7 +42,7 @@ def rows(
             tell(f"{name} for {arch}")
             row = _row(path, name, arch, entry)
             try:
-                made = make(path, name, arch, options)
+                made = make(path, name, arch, options, binding)
             except NotOfferedError as reason:
                 found.append(row | {"arch": "", "not_built": str(reason)})
                 break

@@ -88,9 +88,9 @@ def link_all(
             why = _not_run(gpu, arch, found)
             for row, _ in program:
                 row |= {"gpu": gpu.name, "compute_capability": gpu.compute_capability} if gpu else {}
-                told = against or (case.name if case and found.has_reference else program[0][0]["build"])
+                told = against or (_judge(found, case) or program[0][0]["build"])
                 row |= {"not_run": why} if why else {"reference": told}
-            if program and not why:
+            if isinstance(found, lesson.Case) and not why:
                 _run(program, found, elements, device or 0, not units)
     if all(row["error"] for row in rows):
         failed = sorted(rows, key=lambda row: ("unfit" in row, row["build"] != "LTO-IR, nvJitLink"))
@@ -214,6 +214,11 @@ def _case(
     except building.BuildError:
         return f"the compiler finds no kernel {entry}" + _UNSEEN * any(map(is_compiled, paths))
     return lesson.Case(unit, entry, case, expected, signature=found)
+
+
+def _judge(found: lesson.Case | str | None, case: Path | None) -> str:
+    """The file that says what is right, or ""."""
+    return case.name if case and isinstance(found, lesson.Case) and found.has_reference else ""
 
 
 def _not_run(gpu: toolchain.Gpu | None, arch: str, case: lesson.Case | str | None) -> str:
