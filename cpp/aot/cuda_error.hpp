@@ -7,21 +7,27 @@
 
 namespace fourways {
 
+#ifdef FOURWAYS_VERSION // in fourways_aot, not where another module takes these headers
+#define DOCTOR "; `fourways doctor` says what is missing"
+#else
+#define DOCTOR ""
+#endif
+
 // What a person can do about the errors that say "wrong machine" or "wrong build".
 inline const char *remedy(cudaError_t error)
 {
     switch (error) {
     case cudaErrorInsufficientDriver:
     case cudaErrorNoDevice:
-        return " (it needs an NVIDIA GPU and a driver as new as this build's CUDA; "
-               "`fourways doctor` says what is missing)";
+        return " (it needs an NVIDIA GPU and a driver as new as this build's CUDA" DOCTOR ")";
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorUnsupportedPtxVersion:
-        return " (fourways_aot.built_for names the architectures of this build; build it again on this machine)";
+        return " (this build has no code for this GPU: build it again on this machine)";
     default:
         return "";
     }
 }
+#undef DOCTOR
 
 // Throws what pybind11 turns into a RuntimeError, "who: cudaErrorName: text", unless all is well.
 // The error is cleared, or the next launch would find it and take it for its own.

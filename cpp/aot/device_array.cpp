@@ -2,35 +2,43 @@
 
 #include "device_array.hpp"
 
-#include "array_protocols.hpp"
 #include "cuda_error.hpp"
-
-#include <cmath>
-#include <string_view>
-#include <utility>
+#include "dtypes.hpp"
+#include "python_function.hpp"
+#include "python_numbers.hpp"
 
 namespace fourways {
 
 struct Call::Given {
-    const char *kernel; // starts every message
-    const std::vector<const char *> &names;
-    const py::handle *objects; // as many
+    const Signature &signature;
+    const Objects objects;
     std::optional<cudaStream_t> stream;
-    std::vector<std::pair<Argument, Described>> arrays; // those with elements
+    std::vector<std::pair<Argument, Described>> arrays{}; // those with elements
     py::object result = py::none();
+
+    const char *kernel() const { return signature.function.c_str(); } // starts every message
 
     py::handle operator[](const char *name) const
     {
-        for (size_t i = 0; i < names.size(); ++i)
-            if (std::string_view(names[i]) == name)
+        for (size_t i = 0; i < signature.arguments.size(); ++i)
+            if (std::string_view(signature.arguments[i]) == name)
                 return objects[i];
-        throw std::logic_error(std::string(kernel) + " has no argument " + name);
+        throw std::logic_error(std::string(kernel()) + " has no argument " + name);
     }
 
+    // Where nobody named one: the current stream of CuPy if an array is its, else of the first array's library that
+    // tells one, else CuPy's again, if somebody uses it.
     cudaStream_t on()
     {
+        const Described *first = nullptr;
+        bool cupys = false;
+        for (const auto &[argument, array] : arrays) {
+            cupys |= array.library == Described::cupy;
+            if (!first && array.library == Described::exchange)
+                first = &array;
+        }
         if (!stream)
-            stream = current_stream();
+            stream = first && !cupys ? *first->producer : current_stream();
         return *stream;
     }
 };
@@ -47,8 +55,11 @@ template <class Work> cudaError_t without_gil(Work &&work)
 // The first question to CUDA: a machine without a driver is found out here.
 int current_device(const char *kernel)
 {
+    static bool driver_is_there = false; // loading it takes long; to ask it again does not
     int device = 0;
-    check(without_gil([&] { return cudaGetDevice(&device); }), kernel);
+    const auto ask = [&] { return cudaGetDevice(&device); };
+    check(driver_is_there ? ask() : without_gil(ask), kernel);
+    driver_is_there = true;
     return device;
 }
 
@@ -81,86 +92,51 @@ void check_device(const Argument &argument, const Described &array, int current)
                                    ", the current one");
 }
 
-// The extents of an array without gaps, and the number of its elements.
-std::pair<Shape, long long> checked_shape(const Argument &argument, const Described &array, size_t item)
+// The number of elements of an array without gaps, in C order.
+long long checked_size(const Argument &argument, const Described &array, size_t item, size_t alignment)
 {
-    const auto strides = array.strides.is_none() ? py::tuple() : py::tuple(array.strides);
-    Shape shape(array.shape.size());
+    const auto &shape = array.shape;
     long long size = 1;
     bool contiguous = true;
     for (size_t i = shape.size(); i-- > 0;) {
-        shape[i] = integer(array.shape[i]);
-        if (!array.strides.is_none() && shape[i] != 1)
-            contiguous &= integer(strides[i]) == size * static_cast<long long>(item);
+        if (array.strides && shape[i] != 1)
+            contiguous &= (*array.strides)[i] == size * static_cast<long long>(item);
         if (shape[i] < 0 || __builtin_mul_overflow(size, shape[i], &size))
-            throw argument.value_error("has shape " + text(array.shape) + "; wanted extents from 0 up");
+            throw argument.value_error("has shape " + text(shape) + "; wanted extents from 0 up");
     }
     if (size > 0 && !contiguous)
-        throw argument.value_error("has shape " + text(array.shape) + " and strides " + text(array.strides) +
+        throw argument.value_error("has shape " + text(shape) + " and strides " + text(*array.strides) +
                                    "; wanted C order without gaps, as cupy.ascontiguousarray makes it");
-    if (size > 0 && (array.address == 0 || array.address % item != 0))
+    if (size > 0 && (array.address == 0 || array.address % alignment != 0))
         throw argument.value_error("starts at address " + std::to_string(array.address) + "; wanted a multiple of " +
-                                   std::to_string(item) + ", and not 0");
-    return {std::move(shape), size};
+                                   std::to_string(alignment) + ", and not 0");
+    return size;
 }
 
-py::object numpy_dtype(py::handle type)
-{
-    return py::module_::import("numpy").attr("dtype")(type);
-}
-
-// NumPy's dtype object of an element type, made once.
-py::handle numpy_dtype(const Element &element)
-{
-    static std::vector<std::pair<const Element *, py::handle>> made; // for the life of the process
-    for (const auto &[one, dtype] : made)
-        if (one == &element)
-            return dtype;
-    return made.emplace_back(&element, numpy_dtype(py::str(element.name)).release()).second;
-}
-
-// float64 rather than <f8. But f4 is f4, where <f4 is wanted: the protocol's type string begins with the byte order.
-std::string dtype_name(const py::object &dtype, const Element &wanted)
-{
-    try {
-        const auto name = text(numpy_dtype(dtype));
-        return name == wanted.name ? text(dtype) + ", not " + wanted.typestr : name;
-    } catch (py::error_already_set &) { // not a type of NumPy's
-        return text(dtype);
-    }
-}
-
-// A function of the module: what def() was told.
-struct Function {
-    const char *name;
-    std::vector<const char *> arguments;
+struct Function { // what def() was told
+    Signature signature;
     std::function<void(Call &)> body;
-
-    py::object operator()(const py::handle *objects, py::handle stream) const
-    {
-        Call::Given given{name, arguments, objects, {}, {}, py::none()};
-        given.arrays.reserve(arguments.size()); // one allocation
-        if (!stream.is_none())
-            given.stream = named_stream(stream, {name, "stream"});
-        Call call(given);
-        body(call);
-        return given.result;
-    }
+    std::string doc;
+    PyMethodDef method{};
 };
 
-template <size_t> using Object = py::handle;
-
-// m.def for as many objects as there are numbers i, and a stream.
-template <size_t... i>
-void add(py::module_ &m, const Function &function, const char *doc, std::index_sequence<i...>)
+// What Python calls. pybind11's own m.def compiles one of these for each number of arguments.
+PyObject *call(PyObject *capsule, PyObject *const *given, Py_ssize_t count, PyObject *keywords)
 {
-    m.def(
-        function.name,
-        [=](Object<i>... objects, py::handle stream) {
-            const py::handle list[] = {objects...};
-            return function(list, stream);
-        },
-        py::arg(function.arguments[i])..., "stream"_a = py::none(), doc);
+    try {
+        const auto &[signature, body, doc, method] =
+            *static_cast<const Function *>(PyCapsule_GetPointer(capsule, nullptr));
+        Call::Given all{signature, signature.objects(given, static_cast<size_t>(count), keywords), {}};
+        PyObject *const stream = all.objects[signature.arguments.size()];
+        if (stream && stream != Py_None)
+            all.stream = named_stream(stream, {all.kernel(), "stream"});
+        all.arrays.reserve(signature.arguments.size()); // one allocation
+        Call call(all);
+        body(call);
+        return all.result.release().ptr();
+    } catch (...) {
+        return raised();
+    }
 }
 
 } // namespace
@@ -173,50 +149,47 @@ std::string text(const Shape &shape)
     return "(" + list + (shape.size() == 1 ? ",)" : ")");
 }
 
-Array Call::checked(const char *name, bool writable, const Element &element)
+Array Call::checked(const char *name, bool writable, const Element &element, size_t alignment)
 {
-    const Argument argument{given_.kernel, name};
-    Described found = describe(argument, given_[name], [&] { return current_device(given_.kernel), given_.on(); });
-    if (!found.dtype.is(numpy_dtype(element)) && !found.dtype.equal(py::str(element.typestr)))
-        throw type_error(argument, "has dtype " + dtype_name(found.dtype, element) + "; wanted " + element.name);
-    auto [shape, size] = checked_shape(argument, found, element.size);
+    const Argument argument{given_.kernel(), name};
+    const auto stream = [&] { return current_device(argument.kernel), given_.on(); };
+    Described found = describe(argument, given_[name], writable, stream);
+    if (!has_dtype(found, element))
+        throw type_error(argument, "has dtype " + dtype_name(found, element) + "; wanted " +
+                                       (*element.name ? element.name : std::to_string(element.size) + " bytes each"));
+    const long long size = checked_size(argument, found, element.size, alignment);
     if (writable && found.read_only)
         throw argument.value_error("is read-only; wanted a writable array, because the kernel writes it");
     auto *const begin = reinterpret_cast<char *>(found.address);
+    Array array{argument, begin, begin + size * element.size, size, std::move(found.shape)};
     if (size > 0)
         given_.arrays.emplace_back(argument, std::move(found));
-    return {argument, begin, begin + size * element.size, size, std::move(shape)};
+    return array;
 }
 
-float Call::number(const char *name) const
+unsigned long long Call::whole(const char *name, const Element &element, long long least, unsigned long long most) const
 {
-    const Argument argument{given_.kernel, name};
-    const py::handle object = given_[name];
-    const double value = PyFloat_AsDouble(object.ptr());
-    if (value == -1 && PyErr_ExceptionMatches(PyExc_TypeError))
-        throw type_error(argument, "is a " + type_name(object) + "; wanted a number");
-    if (PyErr_Occurred())
-        throw py::error_already_set();
-    const auto rounded = static_cast<float>(value);
-    if (std::isinf(rounded) && !std::isinf(value))
-        throw argument.value_error("is " + text(object) + "; wanted a number within float32's range");
-    return rounded;
+    return whole_number({given_.kernel(), name}, given_[name], element, least, most);
 }
 
-long long Call::integer(const char *name) const
+double Call::real(const char *name, const Element &element) const
 {
-    const Argument argument{given_.kernel, name};
-    const py::handle object = given_[name];
-    const auto index = py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr()));
-    if (!index && PyErr_ExceptionMatches(PyExc_TypeError))
-        throw type_error(argument, "is a " + type_name(object) + "; wanted a whole number");
-    if (!index)
-        throw py::error_already_set();
-    int beyond = 0;
-    const long long value = PyLong_AsLongLongAndOverflow(index.ptr(), &beyond);
-    if (beyond)
-        throw argument.value_error("is " + text(index) + "; wanted a number within int64's range");
-    return value;
+    return real_number({given_.kernel(), name}, given_[name], element);
+}
+
+double2 Call::complex(const char *name, const Element &element) const
+{
+    return complex_number({given_.kernel(), name}, given_[name], element);
+}
+
+void Call::bytes(const char *name, void *copy, size_t size) const
+{
+    copy_bytes({given_.kernel(), name}, given_[name], copy, size);
+}
+
+dim3 Call::extent(const char *name) const
+{
+    return extents({given_.kernel(), name}, given_[name]);
 }
 
 void Call::same_shape(const Array &a, const Array &b) const
@@ -235,18 +208,23 @@ void Call::no_overlap(const Array &a, const Array &b) const
 
 void Call::queue(cudaError_t (*start)(const void *, cudaStream_t), const void *data)
 {
-    const int current = current_device(given_.kernel);
+    const int current = current_device(given_.kernel());
     for (const auto &[argument, array] : given_.arrays)
         check_device(argument, array, current);
     const cudaStream_t on = given_.on();
     check(without_gil([&] {
-              for (const auto &[argument, array] : given_.arrays)
-                  if (array.producer && canonical(*array.producer) != canonical(on))
-                      if (const cudaError_t error = wait(on, *array.producer))
-                          return error;
+              cudaStream_t waited_for = canonical(on);
+              for (const auto &[argument, array] : given_.arrays) {
+                  const cudaStream_t producer = canonical(array.producer.value_or(on));
+                  if (producer == canonical(on) || producer == waited_for)
+                      continue;
+                  if (const cudaError_t error = wait(on, *array.producer))
+                      return error;
+                  waited_for = producer;
+              }
               return start(data, on);
           }),
-          given_.kernel);
+          given_.kernel());
 }
 
 void Call::returns(const char *name)
@@ -257,16 +235,16 @@ void Call::returns(const char *name)
 void def(py::module_ &m, const char *name, const std::vector<const char *> &arguments,
          const std::function<void(Call &)> &body, const char *doc)
 {
-    const Function function{name, arguments, body};
-    switch (arguments.size()) {
-    case 1: return add(m, function, doc, std::make_index_sequence<1>());
-    case 2: return add(m, function, doc, std::make_index_sequence<2>());
-    case 3: return add(m, function, doc, std::make_index_sequence<3>());
-    case 4: return add(m, function, doc, std::make_index_sequence<4>());
-    case 5: return add(m, function, doc, std::make_index_sequence<5>());
-    case 6: return add(m, function, doc, std::make_index_sequence<6>());
-    default: throw std::logic_error(std::string(name) + ": def() takes 1 to 6 arguments, beside the stream");
-    }
+    if (arguments.size() > most_arguments)
+        throw std::logic_error(std::string(name) + ": def() takes 16 arguments at most, beside the stream");
+    auto *const function = new Function{{name, arguments}, body, {}}; // for the life of the process, as the module
+    function->doc = function->signature.text() + "\n--\n\n" + doc; // Python takes that as inspect.signature()
+    function->method = {function->signature.function.c_str(),
+                        reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(call)), METH_FASTCALL | METH_KEYWORDS,
+                        function->doc.c_str()};
+    PyObject *const object =
+        PyCFunction_NewEx(&function->method, py::capsule(function).ptr(), m.attr("__name__").ptr());
+    m.add_object(name, py::reinterpret_steal<py::object>(object));
 }
 
 } // namespace fourways

@@ -5,6 +5,8 @@
 
 namespace fourways::dlpack {
 
+constexpr uint32_t major = 1; // of the ABI below; minor versions only add to it
+
 enum DeviceType : int32_t { cpu = 1, cuda = 2, cuda_host = 3, cuda_managed = 13 };
 enum Flags : uint64_t { read_only = 1 };
 
@@ -38,6 +40,26 @@ struct ManagedVersioned { // in a capsule called "dltensor_versioned"
     void (*deleter)(ManagedVersioned *);
     uint64_t flags;
     Tensor tensor;
+};
+
+struct GiveBack { // for std::unique_ptr
+    void operator()(ManagedVersioned *managed) const
+    {
+        if (managed->deleter)
+            managed->deleter(managed);
+    }
+};
+
+// C functions for all objects of a type, in a capsule called "dlpack_exchange_api": DLPack 1.2 and newer.
+// They return 0, or set a Python exception. None of them waits for a stream.
+struct Exchange {
+    uint32_t major, minor;
+    const Exchange *previous; // of an older version, or null
+    void *allocate;
+    int (*managed)(void *object, ManagedVersioned **found); // with flags; the caller calls its deleter
+    void *to_object;
+    int (*tensor)(void *object, Tensor *found); // good while the object lives; may be null
+    int (*current_stream)(int32_t device_type, int32_t device_id, void **found);
 };
 
 } // namespace fourways::dlpack

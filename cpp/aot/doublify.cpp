@@ -25,17 +25,21 @@ A build with -DCMAKE_CUDA_FLAGS=-DFACTOR=3 multiplies by 3 instead.
 
 x       float32, any shape, C-contiguous
 y       float32, the shape of x, C-contiguous, writable, no memory shared with x
-stream  None: CuPy's current stream if CuPy is imported, else the legacy default stream.
+stream  None: the current stream of the arrays' own library: CuPy's if one of them is CuPy's, else that of PyTorch
+        or of another library with DLPack's C functions. With arrays of neither kind, CuPy's current stream if
+        CuPy is imported, else the legacy default stream.
         Or a pointer as int, or a stream of CuPy, PyCUDA, PyTorch, Numba or cuda.core.
 
 x and y are arrays of CuPy, PyTorch, Numba, PyCUDA or any library with __cuda_array_interface__ or DLPack,
 on the current GPU. Nothing is copied. The kernel waits for the stream that an array's
-__cuda_array_interface__ names, and DLPack arrays are asked for with `stream`. CuPy arrays are taken as by
-CuPy's own kernels, and PyTorch names no stream: where their data come from another stream than `stream`,
-order the two yourself, for PyTorch with stream=torch.cuda.current_stream().
+__cuda_array_interface__ names, and for the current stream of a library with DLPack's C functions
+(type(x).__dlpack_c_exchange_api__; PyTorch 2.11 has them). Other DLPack arrays are asked for with `stream`.
+CuPy arrays are taken as by CuPy's own kernels, and an older PyTorch names no stream: where their data come
+from another stream than `stream`, order the two yourself, with stream=torch.cuda.current_stream().
 
 Raises TypeError (not a GPU array, wrong dtype, host memory), ValueError (shape, layout, read-only, overlap,
-another GPU), RuntimeError (what CUDA reports, as no driver). Nothing is launched on a bad argument.
+another GPU, a tensor that requires a gradient), RuntimeError (what CUDA reports, as no driver). Nothing is
+launched on a bad argument.
 )");
 }
 

@@ -33,8 +33,6 @@ cuda_version  the CUDA release that compiled it, as "13.0"
 
 PYBIND11_MODULE(fourways_aot, m)
 {
-    py::options options;
-    options.disable_function_signatures(); // the docstrings start with their own
     m.doc() = module_doc;
     m.attr("__version__") = FOURWAYS_VERSION;
     m.attr("built_for") = py::tuple(py::str(FOURWAYS_BUILT_FOR).attr("split")());

@@ -1,0 +1,58 @@
+"""The binding on a CUDA runtime of host memory (tests/cpp/fake_cuda.cpp), and the arrays that it takes for a GPU's."""
+
+import ctypes
+import importlib.util
+import subprocess
+import sysconfig
+from pathlib import Path
+from types import ModuleType
+
+import pybind11
+
+from fourways import toolchain
+
+CPP = Path(__file__).with_name("cpp")
+
+
+def build(library: Path) -> None:
+    """The module with doublify as it stands and with kinds.cpp, but fake_cuda.cpp for the CUDA runtime."""
+    aot = CPP.parents[1] / "cpp" / "aot"
+    folders = [aot, *toolchain.include_dirs(), pybind11.get_include(), sysconfig.get_path("include")]
+    defined = ["FOURWAYS_BINDINGS=X(doublify) X(kinds)", 'FOURWAYS_VERSION="0"', 'FOURWAYS_BUILT_FOR="nothing"']
+    subprocess.run(
+        [str(toolchain.host_compiler()), "-std=c++17", "-shared", "-fPIC", "-fvisibility=hidden", "-o", library]
+        + [f"-I{folder}" for folder in folders]
+        + [f"-D{definition}" for definition in defined]
+        + [aot / "module.cpp", aot / "device_array.cpp", aot / "doublify.cpp"]
+        + [CPP / "kinds.cpp", CPP / "fake_cuda.cpp"],
+        check=True,
+    )
+
+
+class FakeCuda:
+    """The binding and the runtime under it. Loaded from its own copy: nothing is left of the test before."""
+
+    def __init__(self, library: Path) -> None:
+        # pybind11 keeps one module for each full name, and a name with a package in front is another one
+        spec = importlib.util.spec_from_file_location(f"{library.stem}.fourways_aot", library)
+        assert spec and spec.loader
+        self.binding: ModuleType = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(self.binding)
+        self._runtime = ctypes.CDLL(str(library))
+        self._runtime.fake_log.restype = self._runtime.shown.restype = ctypes.c_char_p
+        self.set()
+
+    def set(self, device: int = 0, host: int = 0, error: int = 0, microseconds: int = 0) -> None:
+        self._runtime.fake_reset(device, ctypes.c_void_p(host), error, microseconds)
+
+    def doublify(self, *arguments: object, **named: object) -> list[str]:
+        self.binding.doublify(*arguments, **named)
+        return self.log()
+
+    def shown(self, function: str, *arguments: object, **named: object) -> str:
+        """What a function of kinds.cpp found in its arguments."""
+        assert getattr(self.binding, function)(*arguments, **named) is None
+        return self._runtime.shown().decode()
+
+    def log(self) -> list[str]:
+        return [line.strip() for line in self._runtime.fake_log().decode().splitlines()]
