@@ -12,7 +12,7 @@ PACKAGE = ROOT / "scripts" / "fourways"
 FLOORS = (
     ("kernels", "files", "tables", "stages"),
     ("toolchain", "figures"),
-    ("host", "building", "install", "doctor"),
+    ("host", "building", "package", "install", "doctor"),
     ("lesson", "sass", "cluster"),
     ("checking",),
     ("timing", "timeline"),
@@ -83,7 +83,7 @@ def arrows(found: list[Import]) -> set[tuple[str, str]]:
 
 COLUMNS = (
     {"kernels": 1, "files": 2.4, "tables": 4.3, "stages": 5, "toolchain": 2.2, "figures": 3.6}
-    | {"install": 0, "building": 2, "host": 4.2, "doctor": 5.3, "sass": 1, "lesson": 3, "checking": 3.5}
+    | {"install": 0, "building": 2, "package": 3.1, "host": 4.2, "doctor": 5.3, "sass": 1, "lesson": 3, "checking": 3.5}
     | {"cluster": 0, "timing": 2.9, "timeline": 4.8, "profiling": 1, "linking": 2.2, "choosing": 4}
     | {"book": 2.5, "cli": 2.5}
 )

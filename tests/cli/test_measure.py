@@ -39,9 +39,7 @@ def triple_host(x, y):
     y[:] = 3 * x
 ```
 """
-UNJUDGED = (
-    "Checked against the host way: a mistake in the kernel's idea goes unseen; give --reference expected.py:function."
-)
+UNJUDGED = "Checked against the host way: a mistake in the kernel's idea goes unseen; write a reference into a case."
 
 
 def fourways(*words: str | Path) -> Result:
@@ -123,7 +121,7 @@ def test_a_wrong_way_fails_and_the_others_are_checked(monkeypatch: pytest.Monkey
 def test_what_cannot_be_run_fails_and_the_others_are_checked(mine: Path) -> None:
     mine.write_text(MINE.replace("RESULT", "nobody_defined_this"))
     done = fourways("check", mine, "1", "-w", "host")
-    assert done.exit_code == 1 and "refused mine.cu" in done.stderr and "nobody_defined_this" in done.stderr
+    assert done.exit_code == 1 and "could not compile mine.cu" in done.stderr and "nobody_defined_this" in done.stderr
     assert "01_doublify" in done.stdout and "right" in done.stdout
 
 
@@ -186,8 +184,8 @@ def test_time_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
     row["seconds"] = {"median": 0.5, "p10": 0.4, "p90": 0.6, "samples": 3}
     table = timing.first_result_table([row | {"state": state} for state in ("cold", "warm")])
 
-    def first_results(name: str, ways: tuple[str, ...]) -> tables.Table:
-        assert (name, ways) == ("01_doublify", ("host",))
+    def first_results(target: lesson.Lesson, ways: tuple[str, ...]) -> tables.Table:
+        assert (target.slug, ways) == ("01_doublify", ("host",))
         if fails:
             error = timing.FirstResultError("nvcc: a fresh process failed")
             error.others = table
@@ -209,7 +207,8 @@ def test_time_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
         (("1", "--entry", "k"), "--entry: it is for a file of your own"),
         (("1", "--reference", "a.py:f"), "--reference: it is for a file of your own"),
         (("1", "--first", "--sizes", "9"), "--sizes: a first result is timed at one size"),
-        (("MINE", "--first"), "--first: a first result is that of a lesson"),
+        (("MINE", "MINE", "--first"), "KERNELS: side by side are files of your own, without --first"),
+        (("MINE", "1"), "KERNELS: side by side are files of your own"),
     ],
 )
 def test_options_that_do_not_go_together(mine: Path, words: tuple[str, ...], said: str) -> None:

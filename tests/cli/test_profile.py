@@ -52,7 +52,7 @@ def test_without_counters_events_time_the_call(tmp_path: Path, monkeypatch: pyte
     def refuse(*_) -> None:
         raise profiling.NoCountersError("no right to read the GPU's counters")
 
-    def by_events(target: str, way: str, size: int, entry: str | None) -> dict:
+    def by_events(target: str, way: str, size: int, entry: str | None, case: Path | None) -> dict:
         seconds = {"median": 1e-3, "p10": 1e-3, "p90": 1e-3, "samples": 9}
         return {"way": way, "size": size, "clock": "device", "seconds": seconds, "bytes": 8, "bytes_per_second": 1e9}
 

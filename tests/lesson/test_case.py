@@ -1,15 +1,16 @@
 """A kernel of one's own: found in its file, held to the signature, checked against a reference or the host way."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
 
-from fourways import checking, toolchain
+from fourways import checking, package, toolchain
 from fourways.building import BuildError
-from fourways.lesson import Case, LessonError, lesson_or_case
+from fourways.lesson import WAYS, Case, LessonError, lesson_or_case
 
 SCALE = """
 #include "half.h"
@@ -32,18 +33,17 @@ def file(tmp_path: Path) -> Path:
 def test_the_only_kernel_is_found_and_checked_against_the_host_way(file: Path) -> None:
     ways = Case(file).ways()
     assert ways.kernel == "scale"
-    assert "no binding" in ways.missing["pybind11"]
     (row,) = [row for row in checking.check(ways).rows if row["way"] == "host"]
     assert row["outcome"] == "right"
     x = np.arange(5, dtype=np.float32)
-    assert ways.reference(x).tolist() == (x / 2).tolist()
+    assert ways.reference(5, x)["y"].tolist() == (x / 2).tolist()
 
 
 @pytest.mark.parametrize("factor, right", [("0.5", True), ("0.6", False)])
 def test_a_reference_decides(file: Path, factor: str, right: bool) -> None:
     expected = file.with_name("expected.py")
     expected.write_text(f"def half(x):\n    return {factor} * x.astype('f8')\n")
-    ways = Case(file, "scale", f"{expected}:half").ways()
+    ways = Case(file, reference=f"{expected}:half").ways(["host"])
     if right:
         checking.check(ways)
     else:
@@ -68,12 +68,10 @@ def test_a_name_means_a_lesson_or_a_kernel(
     assert lesson_or_case(str(file), "scale").entry == "scale"
     with pytest.raises(LessonError, match="no lesson 'nothing'; there are"):
         lesson_or_case("nothing")
-    with pytest.raises(
-        LessonError, match="(?s)scan.cuh: scan.* cannot be called.*\nlesson 03 calls it: fourways run 03"
-    ):
+    with pytest.raises(LessonError, match="scan: lesson 03 calls it: fourways run 03; alone it needs a --case"):
         lesson_or_case("scan")
     (tmp_path / "cpp" / "kernels").mkdir(parents=True)
-    (tmp_path / "cpp" / "kernels" / "scale.cuh").write_text(SCALE)
+    (tmp_path / "cpp" / "kernels" / "scale.cuh").write_text(SCALE.replace('#include "half.h"', "#define HALF 0.5f"))
     monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
     assert lesson_or_case("scale").entry == "scale", "a kernel that no lesson is about"
 
@@ -89,9 +87,8 @@ def test_one_of_several_must_be_named(file: Path) -> None:
     "entry, text, words",
     [
         ("mine", SCALE, "no kernel 'mine' in mine.cu; there are: scale"),
-        (None, SCALE.replace("long long n", "int n"), r"cannot be called here; wanted the signature\nscale\(const"),
-        (None, SCALE.replace("float *y", "double *y"), "cannot be called here"),
-        (None, "int x;", "there are: none"),
+        (None, SCALE.replace("float *y", "const float *y").replace("y[i] =", ""), r"scale\(.*\) writes nothing"),
+        (None, "int x;", "mine.cu holds no kernel: no `__global__ void` function"),
     ],
 )
 def test_what_cannot_be_called_is_said(file: Path, entry: str | None, text: str, words: str) -> None:
@@ -127,8 +124,8 @@ def test_a_reference_may_use_what_its_file_imports(file: Path) -> None:
     "text, words",
     [
         ("import nowhere_to_be_found", "cannot be run: ModuleNotFoundError: No module named 'nowhere"),
-        ("def half(x):\n    raise KeyError('why')", "the reference .*:half: KeyError: 'why'"),
-        ("def half(x):\n    return x[:3]", r"the reference .*:half: ValueError: cannot reshape .* \(7,\)"),
+        ("def half(x):\n    raise KeyError('why')", "the reference .*:half, line 2: KeyError: 'why'"),
+        ("def half(x):\n    return x > 0, x", r"reference gives 2 arrays; scale\(.*\) wants 1: y"),
         ("'''no Python", "cannot be run: SyntaxError"),
     ],
 )
@@ -136,7 +133,154 @@ def test_a_reference_that_fails_is_said(file: Path, text: str, words: str) -> No
     expected = file.with_name("expected.txt")
     expected.write_text(text)
     with pytest.raises(LessonError, match=words):
-        Case(file, reference=f"{expected}:half").reference(np.ones(7, np.float32))
+        Case(file, reference=f"{expected}:half").reference(7, np.ones(7, np.float32))
+
+
+STRUCT = """
+struct Knee { float low; double high; };
+extern "C" __global__ void clip(const float *x, int *y, int n, Knee knee, bool is_low, int step) { y[0] = x[0]; }
+"""
+INPUTS = "import numpy as np\nsize = 'n'\ndef make_inputs(size):\n    return {}\n"
+GOOD = INPUTS.format("np.ones(size, 'f4'), np.zeros((), 'V16'), True, 1")
+
+
+@pytest.fixture
+def clip(tmp_path: Path) -> Callable[[str], Case]:
+    """Make a case with this text for a kernel with a struct, several integers and an output of integers."""
+    (tmp_path / "clip.cu").write_text(STRUCT)
+
+    def make(text: str) -> Case:
+        (tmp_path / "case.py").write_text(text)
+        return Case(tmp_path / "clip.cu", case=tmp_path / "case.py")
+
+    return make
+
+
+SIGNATURE = r"clip\(const float \*x, int \*y, int n, Knee knee, bool is_low, int step\)"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("def reference(x): ...", r"case.py: defines no function make_inputs\(size\)"),
+        ("make_inputs = 3", r"defines no function make_inputs\(size\)"),
+        ("def (", r"case.py cannot be run: SyntaxError: .*\(case.py, line 1\)"),
+        ("\nimport nowhere_to_be_found", "case.py, line 2 cannot be run: ModuleNotFoundError"),
+        ("import sys\nsys.exit()", "case.py, line 2 cannot be run: SystemExit"),
+        (INPUTS.format("1 / 0"), r"make_inputs\(5\), line 4: ZeroDivisionError: division by zero"),
+        (
+            INPUTS.format("np.ones(size, 'f4')"),
+            f"gives 1 value; {SIGNATURE} wants 4: x, knee, is_low, step",
+        ),
+        (GOOD.replace("'n'", "'m'"), f"size names 'm'; of {SIGNATURE} it can be n, step"),
+        (GOOD.replace("'n'", "('n', 'step')"), "size names n and step; it is one parameter"),
+        (GOOD.replace("'n'", "3"), "size is a tuple of str; 3 came"),
+        (GOOD.replace("size = 'n'", "size = ()").replace("True, 1", "True"), "wants 5: x, n, knee, is_low, step"),
+        (GOOD.replace("np.ones(size, 'f4')", "size"), r"x is a int; const float \* wants a NumPy array"),
+        (
+            GOOD.replace("'f4'", "'f8'"),
+            rf"x has dtype float64; const float \* wants float32; .* {SIGNATURE}",
+        ),
+        (GOOD.replace("V16", "V12"), "knee has 12 bytes; Knee wants 16, .* align=True"),
+        (GOOD.replace("True, 1", "True, 2.5"), "step is 2.5, which int does not hold"),
+        (GOOD.replace("True, 1", "True, 1j"), "step is 1j, which int does not hold"),
+        (GOOD.replace("True, 1", "'yes', 1"), "is_low is 'yes'; bool wants a number"),
+        (GOOD + "sizes = 1000", "sizes is a tuple of int; 1000 came"),
+        (GOOD + "sizes = (2**31,)", "n is 2147483648, which int does not hold"),
+        (GOOD + "options = '-DA=1'", "options is a tuple of str; '-DA=1' came"),
+        (GOOD + "rtol = 'small'", "rtol is a number, 0 or more; 'small' came"),
+        (GOOD + "atol = -1", "atol is a number, 0 or more; -1 came"),
+        (GOOD + "outputs = 'x'", "outputs names 'x'; .* it can be y"),
+        (GOOD + "in_place = 'knee'", "in_place names 'knee'; .* it can be y"),
+        (GOOD + "def launch(size): return 0, 256", r"launch\(5\): grid is \(0,\); CUDA takes 1 to"),
+        (GOOD + "def launch(size): return 1, 2000", r"launch\(5\): block is \(2000,\); CUDA takes 1 to"),
+        (GOOD + "def launch(size): return 1, (32, 32, 2)", "has 2048 threads; CUDA takes up to 1024"),
+        (GOOD + "def launch(size): return 'a', 256", "grid is a tuple of one to three integers"),
+        (GOOD + "def launch(size): return 1", r"launch\(5\) gives 1 value; wanted grid, block and, if any, shared"),
+        (GOOD + "def launch(size): return 1, 32, 300000", "shared_mem is 0 to 232448 bytes; 300000 came"),
+        (GOOD + "def launch(size): return size / 0, 32", r"launch\(5\), line 5: ZeroDivisionError"),
+    ],
+)
+def test_a_case_that_cannot_be_is_one_line(clip: Callable[[str], Case], text: str, words: str) -> None:
+    with pytest.raises(LessonError, match=words) as error:
+        clip(text)
+    assert "\n" not in str(error.value) and str(error.value).startswith("case.py")
+
+
+@pytest.mark.parametrize(
+    ("returned", "words"),
+    [
+        ("x[:, 0]", r"case.py: reference\(…\), line 6: IndexError"),
+        ("(x > 0, x)", "reference gives 2 arrays; .* wants 1: y"),
+        ("x", r"reference gives float32 for y; int \* wants int32"),
+        ("np.int64(x.sum()) + 2**40", "reference gives 1099511627781 for y, at element 0: no int32 holds it"),
+        ("x.fill(2)", r"reference\(…\), line 6: ValueError: .*read-only"),
+    ],
+)
+def test_a_reference_that_cannot_be_is_one_line(clip: Callable[[str], Case], returned: str, words: str) -> None:
+    case = clip(f"{GOOD}def reference(x, *others):\n    return {returned}\n")
+    with pytest.raises(LessonError, match=words) as error:
+        case.reference(*case.make_inputs(5))
+    assert "\n" not in str(error.value)
+
+
+def test_nan_is_never_right_and_a_shape_in_place_is_the_input_s(file: Path) -> None:
+    case = file.with_name("case.py")
+    text = "import numpy as np\nin_place = 'y'\ndef make_inputs(size): return tuple(np.ones((2, size), 'f4'))\n"
+    for right, words in (
+        ("x * np.nan", "NaN for y, at element 0: NaN is never right"),
+        ("x[1:]", r"shape \(4,\) for y"),
+    ):
+        case.write_text(f"{text}def reference(x, y): return {right}\n")
+        found = Case(file, case=case)
+        with pytest.raises(LessonError, match=f"case.py: reference gives {words}"):
+            found.reference(*found.make_inputs(5))
+
+
+def test_a_size_that_its_type_does_not_hold_is_said_before_arrays_are_made(file: Path) -> None:
+    file.write_text(SCALE.replace("long long n", "int n"))
+    with pytest.raises(LessonError, match=r"n is 1099511627776, which int does not hold; the kernel is scale\("):
+        Case(file).make_inputs(2**40)
+
+
+def test_a_launch_is_asked_at_every_size(file: Path) -> None:
+    case = file.with_name("case.py")
+    case.write_text("import numpy as np\ndef make_inputs(size): return np.ones(size, 'f4')\n")
+    with case.open("a") as more:
+        more.write("def launch(size): return -(-size // 256), 256\n")
+    found = Case(file, case=case)
+    assert found.launch(257) == ((2,), (256,), 0) and found.has_launch
+    with pytest.raises(LessonError, match=r"case.py: launch\(0\): grid is \(0,\)"):
+        checking.check(found.ways(["host"]))
+
+
+def test_a_relative_folder_of_headers_is_one_beside_the_kernel(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file.with_name("headers").mkdir()
+    file.with_name("half.h").rename(file.with_name("headers") / "half.h")
+    case = file.with_name("case.py")
+    case.write_text(
+        GOOD.replace("size = 'n'", "options = ('-Iheaders',)").replace(", np.zeros((), 'V16'), True, 1", ",")
+    )
+    monkeypatch.chdir(file.parent.parent)
+    checking.check(Case(file, case=case).ways(["host"]), [5])
+
+
+def test_a_template_is_named_by_its_instance(file: Path) -> None:
+    file.write_text(SCALE.replace('extern "C"', "template <class T>").replace("float", "T").replace("HALF", "T(0.5)"))
+    with pytest.raises(BuildError, match="mine.cu holds only templates\nAdvice: name an instance: scale<float>"):
+        Case(file)
+    case = Case(file, "scale<double>")
+    assert case.make_inputs(5)[1].dtype == np.float64
+    ways = case.ways()
+    assert not ways.functions and "it finds no template by name" in ways.missing["host"]
+    with pytest.raises(BuildError, match="host, which says what is right .* refused mine.cu"):
+        ways.reference(*ways.make_inputs(5))
+
+
+def test_a_kernel_without_extern_c_is_said(file: Path) -> None:
+    file.write_text(SCALE.replace('extern "C"', ""))
+    with pytest.raises(BuildError, match='refused mine.cu:\n.*\nscale must be extern "C"'):
+        Case(file).ways(["host"])
 
 
 def test_launch_bounds_and_comments_are_no_kernels(file: Path) -> None:
@@ -153,7 +297,7 @@ def halving(file: Path) -> str:
     return f"{path}:half"
 
 
-JUDGE = "host, which says what is right where no --reference does, refused mine.cu:\n"
+JUDGE = "host, which says what is right where no reference does, refused mine.cu:\n"
 
 
 def test_a_kernel_that_the_host_cannot_compile_needs_a_reference(file: Path, halving: str) -> None:
@@ -161,10 +305,10 @@ def test_a_kernel_that_the_host_cannot_compile_needs_a_reference(file: Path, hal
     with pytest.raises(BuildError, match=f"{JUDGE}mine.cu has no host way: it has inline PTX"):
         Case(file).ways()
     with pytest.raises(BuildError, match=f"{JUDGE}mine.cu has no host way"):
-        Case(file).reference(np.ones(3, np.float32))
+        Case(file).reference(3, np.ones(3, np.float32))
     ways = Case(file, reference=halving).ways()
     assert "inline PTX" in ways.missing["host"] and "host" not in ways.functions
-    assert ways.reference(np.ones(3, np.float32)).tolist() == [0.5] * 3
+    assert ways.reference(3, np.ones(3, np.float32))["y"].tolist() == [0.5] * 3
 
 
 def test_without_a_compiler_the_host_way_is_missing(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,7 +317,7 @@ def test_without_a_compiler_the_host_way_is_missing(file: Path, monkeypatch: pyt
     ways = Case(file).ways()
     assert ways.missing["host"] == "no compiler here" and not ways.functions
     with pytest.raises(BuildError, match=f"{JUDGE}no compiler here"):
-        ways.reference(np.ones(3, np.float32))
+        ways.reference(3, np.ones(3, np.float32))
 
 
 class CompileException(Exception):
@@ -182,7 +326,7 @@ class CompileException(Exception):
 
 @pytest.fixture
 def compilers(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
-    """Stand-ins for CuPy and PyCUDA: who was `asked`, with which source and folders, and what is refused in `words`."""
+    """Stand-ins for the compilers: who was `asked`, with which source and folders, and what is refused in `words`."""
     told = SimpleNamespace(asked=[], words={})
 
     class Module:
@@ -202,6 +346,7 @@ def compilers(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     fakes = {"cupy": cupy, "pycuda.compiler": compiler}
     for name in ("cupy", "pycuda", "pycuda.autoprimaryctx", "pycuda.compiler"):
         monkeypatch.setitem(sys.modules, name, fakes.get(name, ModuleType(name)))
+    monkeypatch.setattr(package, "binding", lambda case: Module("pybind11", case.source).get_function(case.entry))
     monkeypatch.setattr(toolchain, "missing", lambda way: None)
     monkeypatch.setattr(toolchain, "activate", lambda: None)
     return told
@@ -226,10 +371,10 @@ def test_a_compilers_own_exception_becomes_its_words(
 
 def test_every_compiler_gets_the_source_and_its_folder(file: Path, compilers: SimpleNamespace) -> None:
     ways = Case(file).ways()
-    assert list(ways.functions) == ["nvrtc", "nvcc", "pycuda", "host"]
+    assert tuple(ways.functions) == WAYS
     folder = str(file.parent)
-    folders = {"nvrtc": f"-I{folder}", "nvcc": f"-I{folder}", "pycuda": folder}
-    assert compilers.asked == [(way, SCALE, (option,)) for way, option in folders.items()]
+    folders = {"nvrtc": (f"-I{folder}",), "nvcc": (f"-I{folder}",), "pycuda": (folder,), "pybind11": ()}
+    assert compilers.asked == [(way, SCALE, options) for way, options in folders.items()]
 
 
 def test_only_the_chosen_ways_are_compiled(file: Path, compilers: SimpleNamespace, halving: str) -> None:

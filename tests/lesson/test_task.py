@@ -39,10 +39,12 @@ def test_a_lesson_s_own_cells() -> None:
 
 
 def test_a_kernel_of_ones_own(file: Path) -> None:
-    told = lesson.task(str(file), "host", 300, "add_one")
+    told = lesson.task(str(file), "host", 300)
     assert (told["kernel"], told["rtol"], told["binding"]) == ("add_one", lesson.Case.rtol, None)
     ran = run(told)
-    np.testing.assert_array_equal(ran.arguments[-1], ran.inputs[0] + np.float32(1))
+    size, x = ran.inputs
+    assert size == 300
+    np.testing.assert_array_equal(ran.arguments[-1], x + np.float32(1))
     assert checking.verdict(ran.function, "host", ran.inputs, ran.expected, told["rtol"]) is None
 
 
@@ -57,4 +59,4 @@ def test_what_is_not_there(file: Path) -> None:
     with pytest.raises(lesson.LessonError, match="01_doublify has no way abacus: no such cell"):
         lesson.task("01", "abacus")
     with pytest.raises(lesson.LessonError, match="no kernel 'other' in it's mine.cu; there are: add_one"):
-        lesson.task(str(file), "host", entry="other")
+        lesson.task(lesson.Case(file, "other"), "host")

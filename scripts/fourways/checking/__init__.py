@@ -7,6 +7,7 @@ from fourways.checking.launch import checked
 from fourways.checking.verdict import (
     SIZES,
     CheckFailure,
+    Expected,
     as_list,
     check,
     compare,

@@ -35,7 +35,7 @@ def check(
     `fourways check my.cu --sanitize thread` runs it on the CPU, each CUDA thread as an OS thread, and names the lines
     of a race within a block; `--sanitize address` those that use an array beyond its ends. No GPU is needed.
     """
-    from fourways import checking, lesson
+    from fourways import building, checking, lesson
 
     options.one_of(way, lesson.WAYS, "--way")
     if sanitizer:
@@ -43,10 +43,15 @@ def check(
         if set(way or ["host"]) != {"host"}:
             raise typer.BadParameter("only the host way runs under a sanitizer", param_hint="--way")
     _refuse_missing(way, toolchain.missing)
-    named = [options.target(name, entry, case, reference, timeout) for name in targets or ()]
-    chosen = named if targets else lesson.all_lessons()
     failed = False
-    for target in dict.fromkeys(chosen):
+    chosen: dict[Any, None] = {}
+    for name in targets or [each.number for each in lesson.all_lessons()]:
+        try:
+            chosen[options.target(name, entry, case, reference, timeout)] = None
+        except building.BuildError as error:
+            failed = True
+            options.tell(error, "red")
+    for target in chosen:
         options.console.print(_name(target), style="bold", markup=False, highlight=False)
         try:
             if sanitizer:

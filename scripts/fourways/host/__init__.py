@@ -12,4 +12,5 @@ SanitizerError. A race between two blocks goes unseen, because blocks run one af
 """
 
 from fourways.host.compile import CompileError, HostKernel, HostModule, compile
+from fourways.host.launch import check_shape
 from fourways.host.process import KernelError, SanitizerError

@@ -8,7 +8,7 @@ from typing import Any
 
 from fourways import kernels, toolchain
 from fourways.host import cache
-from fourways.host.launch import Parameter, check_launch
+from fourways.host.launch import SHARED_BYTES, Parameter, check_arguments, check_shape
 from fourways.host.process import Launch, Process
 
 _NO_HOST_WAY = {
@@ -31,13 +31,17 @@ class CompileError(RuntimeError):
 
 
 class HostKernel:
-    """A kernel that runs on NumPy arrays; `signature` holds the types of its parameters."""
+    """A kernel that runs on NumPy arrays; `signature` holds the types of its parameters.
+
+    `max_dynamic_shared_size_bytes` is the most that a launch may ask for: set it, as on CuPy's kernels, for more.
+    """
 
     def __init__(self, name: str, number: int, parameters: str, process: Process, timeout: int):
         self.name, self._number, self._process, self._timeout = name, number, process, timeout
         signature = process.signatures[number]
         self.signature = tuple(signature.split(",")) if signature else ()
         self._parameters = [Parameter(text) for text in self.signature]
+        self.max_dynamic_shared_size_bytes = SHARED_BYTES
         names = re.findall(r"(\w+)\s*(?:\[\w*\]\s*)?(?:,|$)", parameters)
         plain = len(names) == len(self.signature)  # no parameter's type has a comma
         self._names = names if plain else [f"argument {i}" for i, _ in enumerate(self.signature, 1)]
@@ -50,7 +54,8 @@ class HostKernel:
         what is not in its arrays, divides by zero, aborts, finds no end, cannot be started, or never meets its warp;
         SanitizerError. After an error no array has changed, and the module's own variables begin anew.
         """
-        shape, values = check_launch(self.name, self._parameters, grid, block, args, shared_mem)
+        shape = check_shape(grid, block, shared_mem, self.max_dynamic_shared_size_bytes)
+        values = check_arguments(self.name, self._parameters, args)
         self._process.launch(
             Launch(
                 self.name, self._number, shape, int(shared_mem), self._timeout, self._parameters, self._names, values

@@ -7,13 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 MAX_THREADS, MAX_BLOCK, MAX_GRID = 1024, (1024, 1024, 64), (2**31 - 1, 65535, 65535)
-MAX_SHARED_BYTES = 48 * 1024  # more needs an opt-in on the GPU
+SHARED_BYTES = 48 * 1024  # of dynamic shared memory that a block may have unasked
+MAX_SHARED_BYTES = 227 * 1024  # that it may have at all, from compute capability 9.0 on
 
 
 class Parameter:
     """One parameter of a kernel, from its type as cuda_on_host.hpp writes it: "int64", "const float32*", "float32x4*".
 
-    "float32x4" is CUDA's float4; "bytes2" is a type of two bytes that NumPy has no name for.
+    "float32x4" is CUDA's float4; "bytes2" is a type of two bytes that C++ has no word for, such as __half or a struct.
+    For a vector type an array of its numbers will do, or one of the whole: complex numbers, or structures.
     """
 
     def __init__(self, text: str):
@@ -44,7 +46,7 @@ class Parameter:
             raise ValueError(f"{where}: {wanted} that is C-contiguous; strides {value.strides} came: copy it first")
         if self.is_written and not value.flags.writeable:
             raise ValueError(f"{where}: {wanted} that can be written; a read-only array came")
-        if value.size % self.lanes:
+        if value.dtype == self.dtype and value.size % self.lanes:
             raise ValueError(f"{where}: {wanted} with a multiple of {self.lanes} elements; {value.size} came")
         alignment = self.itemsize * (self.lanes if self.lanes in (2, 4) else 1)
         if self.dtype and value.ctypes.data % min(alignment, 16):
@@ -52,11 +54,16 @@ class Parameter:
         return value
 
     def _fits(self, dtype: np.dtype) -> bool:
-        return dtype == self.dtype if self.dtype else self.itemsize in (1, dtype.itemsize)
+        if not self.dtype:
+            return self.itemsize in (1, dtype.itemsize)
+        is_whole = self.lanes > 1 and dtype.itemsize == self.lanes * self.itemsize
+        is_complex = dtype.kind == "c" and self.dtype.kind == "f" and self.lanes == 2
+        return dtype == self.dtype or (is_whole and (is_complex or dtype.kind == "V"))
 
     def _check_scalar(self, value: Any, where: str) -> np.ndarray:
         kind = self.dtype.kind if self.dtype and self.lanes == 1 else "V"
-        if isinstance(value, np.generic) and self.lanes == 1 and self._fits(value.dtype):
+        is_whole = isinstance(value, np.generic) and value.nbytes == self.itemsize * self.lanes
+        if is_whole and self._fits(value.dtype):
             return np.asarray(value)
         # A Python int or float goes where CuPy, which hands over 8 bytes of it, would get it right too.
         if type(value) is int and kind in "iu":
@@ -105,23 +112,26 @@ def _check_extent(name: str, extent: Any, limits: tuple[int, int, int]) -> tuple
     return x, y, z
 
 
-def check_launch(
-    name: str, parameters: Parameters, grid: Any, block: Any, args: Any, shared_mem: int
-) -> tuple[list[int], Values]:
-    """The launch's shape (grid, block) and its arguments as arrays. Raises TypeError, ValueError."""
+def check_shape(grid: Any, block: Any, shared_mem: int, most_shared: int = MAX_SHARED_BYTES) -> list[int]:
+    """Grid and block of a launch as six numbers: what any GPU refuses is refused here. Raises TypeError, ValueError."""
     shape = [*_check_extent("grid", grid, MAX_GRID), *_check_extent("block", block, MAX_BLOCK)]
     threads = shape[3] * shape[4] * shape[5]
     if threads > MAX_THREADS:
         raise ValueError(f"block {tuple(block)} has {threads} threads; CUDA takes up to {MAX_THREADS}")
-    if not isinstance(shared_mem, int | np.integer) or not 0 <= shared_mem <= MAX_SHARED_BYTES:
-        raise ValueError(f"shared_mem is 0 to {MAX_SHARED_BYTES} bytes; {shared_mem!r} came")
+    if not isinstance(shared_mem, int | np.integer) or not 0 <= shared_mem <= most_shared:
+        more = ": allow more with max_dynamic_shared_size_bytes" if most_shared < MAX_SHARED_BYTES else ""
+        raise ValueError(f"shared_mem is 0 to {most_shared} bytes; {shared_mem!r} came{more}")
+    return shape
+
+
+def check_arguments(name: str, parameters: Parameters, args: Any) -> Values:
+    """A launch's arguments as arrays. Raises TypeError, ValueError."""
     if not isinstance(args, tuple | list):
         raise TypeError(f"args is a tuple, such as (x, y, np.int64(x.size)); {_kind(args)} came")
     if len(args) != len(parameters):
         wanted = ", ".join(parameter.text for parameter in parameters)
         raise TypeError(f"{name} takes {len(parameters)} arguments ({wanted}); {len(args)} came")
-    checked = [
+    return [
         parameter.check(value, f"{name}, argument {number} of {len(args)}")
         for number, (parameter, value) in enumerate(zip(parameters, args, strict=True), 1)
     ]
-    return shape, checked

@@ -4,7 +4,8 @@ A lesson is a MyST notebook, `lessons/NN_slug.md`. The code in its cells is the 
 recorded: nothing here holds a second copy of a way.
 """
 
-from fourways.lesson.case import Case, lesson_or_case, named_reference, signature_of
+from fourways.lesson.case import Case, lesson_or_case, signature_of
+from fourways.lesson.case_file import named_reference
 from fourways.lesson.case_ways import cell
 from fourways.lesson.export import ExportError, export
 from fourways.lesson.folds import asked, deeper, questions

@@ -19,17 +19,15 @@ An input is a pointer to const, an output any other pointer. Without a reference
 """
 
 import functools
-import runpy
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from fourways import building, host, kernels, toolchain
 from fourways.building import BuildError, Parameter, Signature
+from fourways.lesson.case_file import CaseFile, named_reference
 from fourways.lesson.case_ways import build, takes
 from fourways.lesson.notebook import Lesson, LessonError, all_lessons, find, kernel_file
 from fourways.lesson.skeleton import skeleton
@@ -39,6 +37,7 @@ THREADS = 256
 _PROBE = 5  # the size at which a case is looked at; else the first of its own that is not 0
 _SIZE_NAMES = ("n", "N", "size", "count", "length", "len", "num")
 _UNJUDGED = "Checked against the host way: a mistake in the kernel's idea goes unseen; write a reference into a case."
+_JUDGE = "which says what is right where no reference does"
 _NO_TEMPLATES = (
     'it finds no template by name; write an extern "C" kernel that calls a template as a __device__ function'
 )
@@ -74,23 +73,21 @@ class Case:
         self.entry, self.timeout = signature.entry if signature else _entry(self.path, entry), timeout
         self.file = Path(case).resolve() if case else None
         self.made_of = (str(self.path), entry, self.file and str(self.file), reference, timeout)
-        given = _run(self.file) if self.file else {}
-        self.options = tuple(self._absolute(option) for option in self._several(str, given, "options"))
-        self.signature = signature or signature_of(self.path, self.entry, self.options)
+        given = CaseFile(self.file, self.file.name if self.file else self.path.name)
+        self.options = tuple(self._absolute(option) for option in given.several(str, "options"))
+        self.signature = signature or signature_of(self.path, entry, self.options)
         if not self.file:
-            given = _executed(skeleton(self.signature))
-        self.rtol, self.atol = self._tolerance(given, "rtol", Case.rtol), self._tolerance(given, "atol", 0.0)
-        self.sizes = self._several(int, given, "sizes")
-        self.has_launch = "launch" in given
-        self._given, self._reference = given, named_reference(reference) if reference else given.get("reference")
-        self.compared_with = (
-            f"Checked against {reference or self._where('reference')}." if self._reference else _UNJUDGED
-        )
-        if "make_inputs" not in given:
-            self._refuse("defines no make_inputs(size)")
+            given = CaseFile(None, self.path.name, skeleton(self.signature))
+        if reference:
+            given.defines["reference"] = named_reference(reference)
+        self._given, self._refuse = given, given.refuse
+        self.rtol, self.atol = given.tolerance("rtol", Case.rtol), given.tolerance("atol", 0.0)
+        self.sizes, self.has_launch = given.several(int, "sizes"), "launch" in given
+        judge = reference or f"reference of {given.name}"
+        self.compared_with = f"Checked against {judge}." if self.has_reference else _UNJUDGED
         self._parameters = {parameter.name: parameter for parameter in self.signature.parameters}
         self._find_roles()
-        self.launch = functools.cache(self._launch)
+        self._shapes: dict[int, Shape] = {}
         self.make_inputs(self.probe)
 
     @property
@@ -105,7 +102,7 @@ class Case:
         """
         first = self._taken(self._parameters[self.size], size) if self.size else np.int64(size)
         self.launch(size)  # a wrong one is said once and not by every way
-        values = self._called("make_inputs", size)
+        values = self._given.called("make_inputs", size)
         if len(values) != len(self.names):
             self._refuse(f"make_inputs({size}) gives {len(values)} values, and gave {len(self.names)} before")
         return first, *map(self._taken, map(self._parameters.__getitem__, self.names), values)
@@ -116,9 +113,9 @@ class Case:
         `size` and `inputs` are those of `make_inputs`. Raises LessonError where the reference fails or gives something
         else than the signature wants, or NaN; BuildError where only the host way could say it, and it cannot.
         """
-        if not self._reference:
+        if not self.has_reference:
             return self._by_host(size, *inputs)
-        arrays = self._called("reference", *map(_read_only, inputs))
+        arrays = self._given.called("reference", *map(_read_only, inputs))
         if len(arrays) != len(self.outputs):
             self._refuse(f"reference gives {_count(arrays, 'array')}; {self._wants(self.outputs)}")
         return {name: self._right(name, array, inputs) for name, array in zip(self.outputs, arrays, strict=True)}
@@ -126,7 +123,7 @@ class Case:
     @property
     def has_reference(self) -> bool:
         """Whether somebody says what is right, other than the host way."""
-        return bool(self._reference)
+        return "reference" in self._given
 
     def blank_outputs(self, size: int, *inputs: Any) -> dict[str, np.ndarray]:
         """Outputs where nothing tells their shapes: `size` elements of the kernel's dtypes, NaN or -1; or their inputs.
@@ -150,19 +147,28 @@ class Case:
         taken = (by_name[parameter.name] for parameter in self.signature.parameters)
         return tuple(np.asarray(value) if isinstance(value, np.void) else value for value in taken)
 
+    def launch(self, size: int) -> Shape:
+        """Grid, block and bytes of dynamic shared memory for a size: the case's, or an element a thread.
+
+        Raises LessonError for what no GPU launches.
+        """
+        if size not in self._shapes:  # this is part of every launch that is timed
+            self._shapes[size] = self._shape(size)
+        return self._shapes[size]
+
     def function(self, way: str) -> Callable[..., None]:
         """The kernel as a function of `(*make_inputs(size), *outputs)`, compiled, by one way.
 
         Raises BuildError in the compiler's own words.
         """
+        from fourways import package  # slow to import, and the other ways are without it
+
         try:
-            return build(self, way)
+            return package.binding(self) if way == "pybind11" else build(self, way)
         except BuildError:
             raise
         except Exception as error:  # CuPy's and PyCUDA's compilers have exceptions of their own
-            judge = (
-                ", which says what is right where no reference does," if way == "host" and not self._reference else ""
-            )
+            judge = f", {_JUDGE}," if way == "host" and not self.has_reference else ""
             raise BuildError(f"{way}{judge} refused {self.path.name}", str(error)) from None
 
     def ways(self, chosen: Sequence[str] = (), tell: Callable[[str], Any] = lambda _: None) -> Ways:
@@ -181,7 +187,7 @@ class Case:
                 tell(f"{self.entry}, {way}")
                 functions[way] = self.function(way)
             except BuildError as error:
-                if way != "host" or not self._reference:
+                if way != "host" or not self.has_reference:
                     raise
                 missing["host"] = str(error)
         return Ways(
@@ -205,16 +211,18 @@ class Case:
         """Say of each parameter whether the case gives it, the size is it, or the kernel writes it."""
         parameters = self.signature.parameters
         written = tuple(each.name for each in parameters if each.kind == "output")
-        self.outputs = self._named("outputs", written) or written
-        self.in_place = self._named("in_place", self.outputs)
+        self.outputs = self._given.parameters("outputs", written, self.signature) or written
+        self.in_place = self._given.parameters("in_place", self.outputs, self.signature)
         wanted = [each.name for each in parameters if each.name not in self.outputs or each.name in self.in_place]
         integers = [
             name for name in wanted if self._parameters[name].kind == "scalar" and _is_integer(self._parameters[name])
         ]
-        values = self._called("make_inputs", self.probe)
-        named, *more = self._named("size", integers) or (None,)
+        named, *more = self._given.parameters("size", integers, self.signature) or (None,)
         if more:
             self._refuse(f"size names {named} and {more[0]}; it is one parameter")
+        if named:
+            self._taken(self._parameters[named], self.probe)  # before arrays of that size are made
+        values = self._given.called("make_inputs", self.probe)
         if not self.outputs:
             self._refuse(f"{self.signature} writes nothing: each of its pointers is to const")
         if not named and len(values) == len(wanted) - 1:
@@ -229,30 +237,8 @@ class Case:
             rest = f"; {named} is filled in with the size" if named else ""
             self._refuse(f"make_inputs gives {_count(values, 'value')}; {self._wants(self.names)}{rest}")
 
-    def _named(self, key: str, known: Sequence[str]) -> tuple[str, ...]:
-        """The parameters that the case names under `key`, in the kernel's order."""
-        found = self._given.get(key, ())
-        names = (found,) if isinstance(found, str) else self._several(str, self._given, key)
-        if unknown := [name for name in names if name not in known]:
-            self._refuse(f"{key} names {unknown[0]!r}; of {self.signature} it can be {', '.join(known) or 'none'}")
-        return tuple(name for name in self._parameters if name in names)
-
     def _wants(self, names: Sequence[str]) -> str:
         return f"{self.signature} wants {len(names)}: {', '.join(names)}" if names else f"{self.signature} wants none"
-
-    def _called(self, name: str, *arguments: Any) -> tuple:
-        """What a function of the case returns, as a tuple. Raises LessonError where it fails."""
-        function = self._reference if name == "reference" else self._given[name]
-        if not callable(function):
-            self._refuse(f"{name} is no function")
-        try:
-            found = function(*arguments)
-        except LessonError:
-            raise
-        except Exception as error:
-            asked = "…" if name == "reference" else arguments[0]
-            self._refuse(f"{name}({asked}){_line(error, self.file)}: {type(error).__name__}: {error}")
-        return tuple(found) if isinstance(found, tuple | list) else (found,)
 
     def _taken(self, parameter: Parameter, value: Any) -> Any:
         try:
@@ -267,17 +253,19 @@ class Case:
             self._refuse(f"reference gives {right.dtype} for {name}; {self._parameters[name].type} wants {dtype}")
         if name in self.in_place and right.shape != (shape := inputs[self.names.index(name)].shape):
             self._refuse(f"reference gives shape {right.shape} for {name}, whose values before have {shape}")
-        right = np.ascontiguousarray(right, dtype).reshape(right.shape)
-        if (nan := _first_nan(right)) is not None:
-            self._refuse(f"reference gives NaN for {name}, at element {nan}: NaN is never right")
-        return right
+        taken = np.ascontiguousarray(right, dtype).reshape(right.shape)
+        if taken.dtype.kind in "iu" and (place := _first(taken != right)) is not None:
+            self._refuse(f"reference gives {right.flat[place]} for {name}, at element {place}: no {dtype} holds it")
+        if (place := _first_nan(taken)) is not None:
+            self._refuse(f"reference gives NaN for {name}, at element {place}: NaN is never right")
+        return taken
 
     def _by_host(self, size: int, *inputs: Any) -> dict[str, np.ndarray]:
         outputs = self.blank_outputs(size, *inputs)
         try:
             self._on_host(size, *inputs, *outputs.values())
         except (TypeError, ValueError) as error:
-            self._refuse(f"the host way, which says what is right where no reference does: {error}")
+            self._refuse(f"the host way, {_JUDGE}: {error}")
         for name, array in outputs.items():
             if (nan := _first_nan(array)) is not None:
                 hint = f'does the kernel read it? in_place = "{name}"; does it write all? if not, write a reference'
@@ -288,11 +276,10 @@ class Case:
     def _on_host(self) -> Callable[..., None]:
         return self.function("host")
 
-    def _launch(self, size: int) -> Shape:
-        """Grid, block and bytes of dynamic shared memory for a size: the case's, or an element a thread."""
+    def _shape(self, size: int) -> Shape:
         if not self.has_launch:
             return (max(1, -(-size // THREADS)),), (THREADS,), 0
-        found = self._called("launch", size)
+        found = self._given.called("launch", size)
         if len(found) not in (2, 3):
             self._refuse(f"launch({size}) gives {_count(found, 'value')}; wanted grid, block and, if any, shared bytes")
         grid, block = (tuple(each) if isinstance(each, tuple | list) else (each,) for each in found[:2])
@@ -303,42 +290,26 @@ class Case:
             self._refuse(f"launch({size}): {error}")
         return tuple(map(int, grid)), tuple(map(int, block)), int(shared)
 
-    def _several(self, kind: type, given: Mapping[str, Any], key: str) -> tuple:
-        found = given.get(key, ())
-        if not isinstance(found, tuple | list | range) or not all(isinstance(each, kind) for each in found):
-            self._refuse(f"{key} is a tuple of {kind.__name__}; {found!r} came")
-        return tuple(found)
-
-    def _tolerance(self, given: Mapping[str, Any], key: str, default: float) -> float:
-        found = given.get(key, default)
-        if not isinstance(found, int | float) or not 0 <= found < np.inf:
-            self._refuse(f"{key} is a number, 0 or more; {found!r} came")
-        return float(found)
-
     def _absolute(self, option: str) -> str:
         """A folder of headers, which compilers would look for from where each of them is started."""
         return f"-I{self.path.parent / option[2:]}" if option.startswith("-I") else option
-
-    def _where(self, name: str) -> str:
-        return f"{name} of {self.file.name}" if self.file else name
-
-    def _refuse(self, problem: str) -> NoReturn:
-        raise LessonError(f"{self.file.name if self.file else self.path.name}: {problem}")
 
 
 def signature_of(path: Path, entry: str | None = None, options: Sequence[str] = ()) -> Signature:
     """The signature of the kernel `entry` of a file, or of the only one there. Raises LessonError, BuildError."""
     name = _entry(path, entry)
-    return building.signatures(path, [name], options)[name]
+    return building.signatures(path, [name] if entry else (), options)[name]
 
 
 def _entry(path: Path, entry: str | None) -> str:
     """The kernel meant in a file."""
     there = kernels.parameters(path.read_text(encoding="utf-8"))
+    if not there:
+        raise LessonError(f"{path.name} holds no kernel: no `__global__ void` function")
     name = entry or (next(iter(there)) if len(there) == 1 else "")
     if name.partition("<")[0].strip() not in there:
         problem = f"no kernel {entry!r} in" if entry else "--entry must name the kernel to take from"
-        raise LessonError(f"{problem} {path.name}; there are: {', '.join(there) or 'none'}")
+        raise LessonError(f"{problem} {path.name}; there are: {', '.join(there)}")
     return name
 
 
@@ -346,9 +317,13 @@ def _is_integer(parameter: Parameter) -> bool:
     return np.dtype(parameter.dtype or "V").kind in "iu"
 
 
+def _first(found: np.ndarray) -> int | None:
+    """The number of the first element that is true."""
+    return int(found.argmax()) if found.any() else None
+
+
 def _first_nan(array: np.ndarray) -> int | None:
-    is_nan = np.isnan(array) if array.dtype.kind in "fc" else np.zeros(0, bool)
-    return int(is_nan.argmax()) if is_nan.any() else None
+    return _first(np.isnan(array)) if array.dtype.kind in "fc" else None
 
 
 def _read_only(value: Any) -> Any:
@@ -361,46 +336,6 @@ def _read_only(value: Any) -> Any:
 
 def _count(found: Sequence[Any], what: str) -> str:
     return f"{len(found)} {what}{'s' * (len(found) != 1)}"
-
-
-def _line(error: BaseException, file: Path | None) -> str:
-    """The line of the case in which it failed."""
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
-    return f", line {lines[-1]}" if lines else ""
-
-
-def _run(file: Path) -> Mapping[str, Any]:
-    """What a case's file defines."""
-    if not file.is_file():
-        raise LessonError(f"no file {file}: `fourways case my.cu` writes a case for a kernel")
-    try:
-        return MappingProxyType(runpy.run_path(str(file), run_name=file.stem))
-    except (Exception, SystemExit) as error:
-        raise LessonError(f"{file.name}{_line(error, file)} cannot be run: {type(error).__name__}: {error}") from None
-
-
-def _executed(text: str) -> Mapping[str, Any]:
-    namespace: dict[str, Any] = {}
-    exec(text, namespace)
-    return namespace
-
-
-def named_reference(reference: str) -> Callable[..., Any]:
-    """The function that `"expected.py:function"` names. Raises LessonError if there is none."""
-    file, _, name = reference.rpartition(":")
-    if not Path(file).is_file():
-        raise LessonError(f"no file {file!r}: a reference is named as expected.py:function")
-    function = _run(Path(file)).get(name)
-    if not callable(function):
-        raise LessonError(f"{file} defines no function {name!r}")
-
-    def expected(*inputs: Any) -> Any:
-        try:
-            return function(*inputs)
-        except Exception as error:
-            raise LessonError(f"the reference {reference}: {type(error).__name__}: {error}") from None
-
-    return expected
 
 
 def lesson_or_case(
@@ -423,7 +358,6 @@ def lesson_or_case(
     lessons = all_lessons()
     if about := [found for found in lessons if found.meta["kernel"] == name]:
         return about[0]
-    also = [found.number for found in lessons if name in found.meta.get("also", ())]
-    if also and not case:
+    if also := [found.number for found in lessons if name in found.meta.get("also", ())]:
         raise LessonError(f"{name}: lesson {also[0]} calls it: fourways run {also[0]}; alone it needs a --case")
     return Case(kernels.path(name), entry, case, reference, timeout)

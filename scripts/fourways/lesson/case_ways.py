@@ -1,7 +1,7 @@
 """The ways of a case as the text of the cells that a lesson would have; and the values that a kernel takes."""
 
 import keyword
-import re
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
@@ -11,9 +11,8 @@ import numpy as np
 from fourways import toolchain
 from fourways.building import Parameter, Signature
 
-_TAKEN = {"kernel", "launch", "grid", "block", "shared", "module", "cupy", "host", "np", "driver"}
-_UNALIGNED = ("struct", "complex64", "complex128")  # what PyCUDA packs without the gaps that CUDA wants before it
-_SHAPE_OF_THREE = "grid=(*grid, 1, 1)[:3], block=(*block, 1, 1)[:3]"
+_TAKEN = {"kernel", "launch", "grid", "block", "shared", "module", "cupy", "host", "np", "driver", "packed", "int"}
+_NOT_PYCUDAS = ("complex64", "complex128", "bool", "float16")  # it leaves no gap before them, or refuses them
 _NUMPY = "\nimport numpy as np"
 _PACKED_IMPORTS = f"\nimport cupy{_NUMPY}"
 _PACKED = """
@@ -26,7 +25,7 @@ def packed(*arguments):
         value = np.uint64(value.data.ptr) if isinstance(value, cupy.ndarray) else value
         octets += bytes(-len(octets) % alignment) + value.tobytes()
     return np.void(octets)"""
-_PLAIN_SHARED = 48 * 1024  # bytes; a kernel that wants more must be told
+_ALLOW = "kernel.max_dynamic_shared_size_bytes = shared"
 
 
 class Called(Protocol):
@@ -37,12 +36,14 @@ class Called(Protocol):
     signature: Signature
     options: tuple[str, ...]
     timeout: int
-    probe: int
     size: str | None
     names: tuple[str, ...]
     outputs: tuple[str, ...]
     in_place: tuple[str, ...]
-    launch: Callable[[int], tuple[tuple[int, ...], tuple[int, ...], int]]
+
+    @property
+    def probe(self) -> int: ...
+    def launch(self, size: int) -> tuple[tuple[int, ...], tuple[int, ...], int]: ...
 
 
 def takes(parameter: Parameter, value: Any) -> Any:
@@ -68,9 +69,9 @@ def takes(parameter: Parameter, value: Any) -> Any:
     found = np.asarray(value)
     if found.ndim or found.dtype.kind not in "biufc":
         raise ValueError(f"{name} is {value!r}; {parameter.type} wants a number")
-    with np.errstate(over="ignore"):
+    with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore", category=np.exceptions.ComplexWarning):
         number = found.astype(dtype)[()]
-    if np.dtype(dtype).kind in "biu" and number != value:
+    if number != value and (np.dtype(dtype).kind in "biu" or number.dtype.kind != found.dtype.kind == "c"):
         raise ValueError(f"{name} is {value!r}, which {parameter.type} does not hold")
     return number
 
@@ -88,18 +89,18 @@ def cell(case: Called, way: str) -> str:
 
     It uses `launch`, of the case. Raises ValueError for pybind11, whose way is a package of files.
     """
+    if way not in _CELLS:
+        raise ValueError(f"{way} has no cell; {', '.join(_CELLS)} have one")
     names = identifiers(case.signature)
-    size = names[case.size] if case.size else "size"
+    size = names[case.size] if case.size else "_" if "size" in names else "size"
     before = [f"{names[name]}_before" if name in case.in_place else names[name] for name in case.names]
     taken = ", ".join([size, *before, *(names[name] for name in case.outputs)])
-    given = ", ".join(names.values())
-    folder = str(case.path.parent)
-    head, call = {"nvrtc": _cupy, "nvcc": _cupy, "pycuda": _pycuda, "host": _host}[way](case, way, folder, given)
-    many = case.launch(case.probe)[2] > _PLAIN_SHARED
-    more = {"pycuda": "kernel.set_attribute(driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)"}
-    allow = [more.get(way, "kernel.max_dynamic_shared_size_bytes = shared")] if many else []
-    body = "\n    ".join([f"grid, block, shared = launch(int({size}))", *allow, call])
-    return f"{head}\n\n\ndef {function_name(case, way)}({taken}):\n    {body}\n"
+    head, allow, call = _CELLS[way](case, way)
+    body = [f"grid, block, shared = launch(int({size}))", call]
+    if case.launch(case.probe)[2]:
+        body[1:1] = ["if shared > 48 * 1024:  # more than a block gets unasked", f"    {allow}"]
+    lines = "".join(f"\n    {line}" for line in body)
+    return f"{head}\n\n\ndef {function_name(case, way)}({taken}):{lines}\n"
 
 
 def function_name(case: Called, way: str) -> str:
@@ -107,13 +108,12 @@ def function_name(case: Called, way: str) -> str:
     return f"{''.join(sign if sign.isalnum() else '_' for sign in case.entry)}_{way}"
 
 
-def _cupy(case: Called, way: str, folder: str, given: str) -> tuple[str, str]:
-    structs = [
-        name for name, each in zip(given.split(", "), case.signature.parameters, strict=True) if each.kind == "struct"
-    ]
-    for name in structs:  # by value CuPy takes an array without dimensions
-        given = re.sub(rf"\b{name}\b", f"np.asarray({name})", given)
-    options = (f"-I{folder}", *case.options)
+def _cupy(case: Called, way: str) -> tuple[str, str, str]:
+    by_name = identifiers(case.signature)
+    structs = [by_name[each.name] for each in case.signature.parameters if each.kind == "struct"]
+    # by value CuPy takes an array without dimensions
+    given = [f"np.asarray({name})" if name in structs else name for name in by_name.values()]
+    options = (f"-I{case.path.parent}", *case.options)
     instance = f", name_expressions=({case.entry!r},)" if "<" in case.entry else ""
     head = f"""from pathlib import Path
 
@@ -123,17 +123,17 @@ module = cupy.RawModule(
     code=Path({str(case.path)!r}).read_text(encoding="utf-8"), backend={way!r}, options={options!r}{instance}
 )
 kernel = module.get_function({case.entry!r})"""
-    return head, f"kernel(grid, block, ({given},), shared_mem=shared)"
+    return head, _ALLOW, f"kernel(grid, block, ({', '.join(given)},), shared_mem=shared)"
 
 
-def _pycuda(case: Called, way: str, folder: str, given: str) -> tuple[str, str]:
-    by_value = [each for each in case.signature.parameters if each.kind in ("scalar", "struct")]
-    packed = any(each.kind == "struct" or each.dtype in _UNALIGNED for each in by_value)
-    options = f", options={list(case.options)!r}" if case.options else ""
+def _pycuda(case: Called, way: str) -> tuple[str, str, str]:
+    parameters, given = case.signature.parameters, ", ".join(identifiers(case.signature).values())
+    packed = any(each.kind == "struct" or (each.kind == "scalar" and each.dtype in _NOT_PYCUDAS) for each in parameters)
+    driver = "\nfrom pycuda import driver" if case.launch(case.probe)[2] else ""
+    folder, options = str(case.path.parent), f", options={list(case.options)!r}" if case.options else ""
     head = f"""from pathlib import Path
 {_PACKED_IMPORTS if packed else ""}
-import pycuda.autoprimaryctx  # shares CuPy's context
-from pycuda import driver
+import pycuda.autoprimaryctx  # shares CuPy's context{driver}
 from pycuda.compiler import SourceModule
 
 module = SourceModule(
@@ -141,25 +141,28 @@ module = SourceModule(
 )
 kernel = module.get_function({case.entry!r})"""
     if packed:
-        head += _PACKED.format(alignments=[each.alignment for each in case.signature.parameters])
-    return head, f"kernel({f'packed({given})' if packed else given}, {_SHAPE_OF_THREE}, shared=shared)"
+        head, given = head + _PACKED.format(alignments=[each.alignment for each in parameters]), f"packed({given})"
+    shape = "grid=(*grid, 1, 1)[:3], block=(*block, 1, 1)[:3]"
+    allow = "kernel.set_attribute(driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)"
+    return head, allow, f"kernel({given}, {shape}, shared=shared)"
 
 
-def _host(case: Called, way: str, folder: str, given: str) -> tuple[str, str]:
+def _host(case: Called, way: str) -> tuple[str, str, str]:
     options = tuple(option for option in case.options if option[:2] in ("-D", "-I", "-U"))
     head = f"""from fourways import host
 
 module = host.compile({str(case.path)!r}, {options!r}, timeout={case.timeout})
 kernel = module.get_function({case.entry!r})"""
-    return head, f"kernel(grid, block, ({given},), shared_mem=shared)"
+    given = ", ".join(identifiers(case.signature).values())
+    return head, _ALLOW, f"kernel(grid, block, ({given},), shared_mem=shared)"
+
+
+_CELLS = {"nvrtc": _cupy, "nvcc": _cupy, "pycuda": _pycuda, "host": _host}
+"""By way: what stands before the function, what allows a block more shared memory, and the launch."""
 
 
 def build(case: Called, way: str) -> Callable[..., None]:
     """The function that a way's cell defines. Raises what the compilers raise."""
-    if way == "pybind11":
-        from fourways import package
-
-        return package.binding(case)
     toolchain.activate()
     namespace: dict[str, Any] = {"launch": case.launch}
     exec(compile(cell(case, way), f"<{case.path.name}, {way}>", "exec"), namespace)

@@ -88,7 +88,7 @@ def all_lessons() -> list[Lesson]:
 
 def pages() -> list[Lesson]:
     """The book's other pages that run, and are recorded, as lessons are; they have no number, and may lack a kernel."""
-    return [Lesson(path) for path in sorted((kernels.root() / "lessons").glob("[a-z]*.md"))]
+    return [Lesson(path) for path in sorted((kernels.root() / "lessons").glob("[a-z]*_*.md"))]
 
 
 def find(name: str) -> Lesson:

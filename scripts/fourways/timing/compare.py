@@ -91,7 +91,7 @@ def _launches(ways: Ways, names: Sequence[str]) -> dict[str, Row]:
     """What a launch costs the host and the GPU, by way."""
     import cupy
 
-    inputs, expected = _case(ways, 1)
+    inputs, expected = _case(ways, min(filter(None, ways.sizes), default=1))
     fresh = [checking.place("gpu", value) for value in checking.fresh_outputs(inputs, expected, ways.in_place)]
     outputs = [output.copy() for output in fresh]
     small = [*(checking.place("gpu", value) for value in inputs), *outputs]

@@ -21,6 +21,7 @@ SIZE = 16
 """Elements: so few that a kernel takes no time. A case without such a size takes its smallest."""
 LAUNCHES = 500
 """At most so many more launches in each of these processes: what one costs differs from process to process."""
+_NO_PACKAGE = "pybind11 is left out: the package of a case is built once, and then only imported."
 _PATIENCE = 0.2  # seconds for them: fewer where a launch is slow, as in lesson 00, where each compiles
 
 
@@ -78,8 +79,9 @@ def _stages(told: Task, variables: dict[str, str], folder: Path) -> dict[str, fl
 
 
 def first_results(name: str | lesson.Lesson | lesson.Case, ways: Sequence[str] = lesson.WAYS) -> Table:
-    """The first results of lesson `name`, or of a case, for each of `ways` that can run here, as a table with a column a stage.
+    """The first results of lesson `name`, or of a case, by each of `ways` that can run here: a table, a column a stage.
 
+    Of a case not by pybind11.
     Two rows for each way: `cold` (empty caches, nothing built) and `warm` (caches filled by the run before). Each has
     `stages`, the seconds of each stage in the median run, and `seconds`, median, p10 and p90 of the whole; and
     `launch_seconds`, those of a further launch, of which none waits for the one before.
@@ -89,9 +91,14 @@ def first_results(name: str | lesson.Lesson | lesson.Case, ways: Sequence[str] =
     Raises FirstResultError as `first_result` does, when the other ways are done; BuildError where CMake fails.
     """
     found = lesson.find(name) if isinstance(name, str) else name
-    own = lesson.WAYS if isinstance(found, lesson.Case) else [way for way in ways if found.cells(f"way-{way}")]
-    size = found.probe if isinstance(found, lesson.Case) and found.sizes else SIZE
-    runnable = [way for way in ways if way in own and not toolchain.missing(way)]
+    size, note = SIZE, ""
+    if isinstance(found, lesson.Case):
+        own = [way for way in ways if way != "pybind11"]
+        size = found.probe if found.sizes else SIZE
+        note = _NO_PACKAGE if "pybind11" in ways else ""
+    else:
+        own = [way for way in ways if found.cells(f"way-{way}")]
+    runnable = [way for way in own if not toolchain.missing(way)]
     failures: dict[str, FirstResultError] = {}
     counts: dict[str, int] = {}
 
@@ -109,7 +116,9 @@ def first_results(name: str | lesson.Lesson | lesson.Case, ways: Sequence[str] =
     launches: dict[tuple[str, str], list[float]] = {key: [] for key in runs}
     with tempfile.TemporaryDirectory(prefix="fourways-") as base:
         binding = Path(base, "cmake")
-        built = building.build_binding(str(found.meta["kernel"]), binding) if "pybind11" in runnable else 0.0
+        built = 0.0
+        if isinstance(found, lesson.Lesson) and "pybind11" in runnable:
+            built = building.build_binding(str(found.meta["kernel"]), binding)
         for number in range(SAMPLES):
             for way in runnable:
                 caches = toolchain.cold_caches(Path(base, way, str(number)))
@@ -127,15 +136,15 @@ def first_results(name: str | lesson.Lesson | lesson.Case, ways: Sequence[str] =
         median = samples[SAMPLES // 2]
         row = {"way": way, "state": state, "clock": "host", "stages": median, "seconds": totals}
         rows.append(row | {"launch_seconds": summary(launches[way, state])})
-    table = first_result_table(rows)
+    table = first_result_table(rows, note)
     for error in failures.values():
         error.others = table if rows else None
         raise error
     return table
 
 
-def first_result_table(rows: Sequence[Row]) -> Table:
-    """The rows of `first_results` as a table."""
+def first_result_table(rows: Sequence[Row], note: str = "") -> Table:
+    """The rows of `first_results` as a table, with a note on what is not there."""
     columns = [
         ("way", lambda row: row["way"]),
         ("caches", lambda row: row["state"]),
@@ -143,7 +152,8 @@ def first_result_table(rows: Sequence[Row]) -> Table:
         ("total", lambda row: seconds(row["seconds"]["median"])),
     ]
     counts = " and of ".join(f"{row['seconds']['samples']} {row['state']}" for row in rows[:2])
-    return Table("first_result", rows, columns, f"Host clock; the median of {counts} fresh processes.")
+    clock = f"Host clock; the median of {counts} fresh processes." if rows else ""
+    return Table("first_result", rows, columns, f"{clock} {note}".strip())
 
 
 def first_result_figure(rows: Sequence[Row], kernel: str) -> Any:

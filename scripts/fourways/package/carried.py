@@ -1,0 +1,140 @@
+"""What a package carries over from the user: the kernel with the headers beside it, and the case's launch."""
+
+import ast
+import re
+import runpy
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from fourways.package.case import Case, PackageError
+
+_IMPORTS = (ast.Import, ast.ImportFrom)
+_INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
+
+
+def kernel_files(case: Case) -> dict[str, str]:
+    """The texts of the kernel's file and of all that it includes from beside it or from the options' folders.
+
+    The names are paths below the folder of the kernel. Raises PackageError for a header above it.
+    """
+    folders = (Path(option[2:]) for option in case.options if option.startswith("-I"))
+    return with_headers(case.path, [case.path.parent, *folders])
+
+
+def with_headers(path: Path, folders: Sequence[Path] = ()) -> dict[str, str]:
+    """The texts of a file and of the headers that it includes from its own folder and from `folders`, by path."""
+    found: dict[str, str] = {}
+    waiting = [(path, path.name)]
+    while waiting:
+        path, name = waiting.pop()
+        if name in found:
+            continue
+        found[name] = path.read_text(encoding="utf-8")
+        for included in _INCLUDE.findall(found[name]):
+            places = [(path.parent, Path(name).parent / included), *((each, Path(included)) for each in folders)]
+            if place := next((each for each in places if (each[0] / included).is_file()), None):
+                waiting.append((place[0] / included, _inside(place[1], path)))
+    return found
+
+
+def _inside(name: Path, by: Path) -> str:
+    """`name` without its `..`, if it does not leave the folder."""
+    parts: list[str] = []
+    for part in name.parts:
+        if part != "..":
+            parts.append(part)
+        elif not parts:
+            raise PackageError(f"{by.name} includes {name}, above its folder: copy that header beside the kernel first")
+        else:
+            parts.pop()
+    return "/".join(parts)
+
+
+def compiler_options(case: Case) -> tuple[list[str], str]:
+    """The case's options for nvcc, without the folders of headers, which are copied; and the standard of C++."""
+    named = [found[1] for option in case.options if (found := re.fullmatch(r"--?std=c\+\+(\d\d)", option))]
+    others = [option for option in case.options if not re.match(r"-I|--?std=", option)]
+    return others, (named or ["17"])[-1]
+
+
+def defined(case: Case) -> dict[str, Any]:
+    """What the case's file defines, as it stands there. Raises PackageError where the package's tests would miss it."""
+    if not case.file:
+        hint = f"`fourways case {case.path.name}` writes one to begin with"
+        raise PackageError(f"a package is made of a kernel and a case, --case case.py; {hint}")
+    found = runpy.run_path(str(case.file), run_name=case.file.stem)
+    if not callable(found.get("reference")):
+        raise PackageError(f"{case.file.name} defines no reference(*inputs), which the package's tests need")
+    return found
+
+
+def summary(case: Case) -> str:
+    """What the kernel computes, in a line: of the docstring of the case's reference, or the kernel's first comment."""
+    tree = ast.parse(case.file.read_text(encoding="utf-8")) if case.file else ast.Module([], [])
+    references = [each for each in tree.body if isinstance(each, ast.FunctionDef) and each.name == "reference"]
+    comment = re.match(r"\s*//\s*(?:\w+:\s*)?(.+)", case.source)
+    told = [ast.get_docstring(each) or "" for each in references] + [comment[1] if comment else ""]
+    line = next((text for text in told if text), "").partition("\n")[0].strip().rstrip(".;:,")
+    return f"{line}." if line and len(line) < 80 and not set(line) & {"\\", '"'} else f"The CUDA kernel {case.entry}."
+
+
+def launch_source(case: Case) -> str:
+    """The text of the case's launch(), after what it uses of the case's file, as it stands there."""
+    assert case.file
+    text = case.file.read_text(encoding="utf-8")
+    statements = ast.parse(text).body
+    wanted, chosen = {"launch"}, set[int]()
+    grown = True
+    while grown:
+        grown = False
+        for number, statement in enumerate(statements):
+            if number not in chosen and wanted & set(_defines(statement)):
+                chosen.add(number)
+                wanted |= {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+                grown = True
+    parts = [(statements[number], _as_written(text, statements[number], wanted)) for number in sorted(chosen)]
+    imports = "".join(part for statement, part in parts if isinstance(statement, _IMPORTS))
+    others = "".join(part for statement, part in parts if not isinstance(statement, _IMPORTS))
+    gap = "\n" * (bool(imports) and not others.startswith("\n"))
+    return imports + gap + (others if imports else others.removeprefix("\n")).rstrip() + "\n"
+
+
+def run_launch(source: str, case: Case, size: int) -> tuple:
+    """What the copied launch() gives. Raises PackageError where it cannot stand alone."""
+    assert case.file
+    namespace: dict[str, Any] = {}
+    try:
+        exec(compile(source, f"<launch of {case.file.name}>", "exec"), namespace)
+        return namespace["launch"](size)
+    except Exception as error:
+        raise PackageError(f"{case.file.name}: launch cannot stand alone: {type(error).__name__}: {error}") from None
+
+
+def _defines(statement: ast.stmt) -> Iterator[str]:
+    """The names that a statement of the file's top level defines."""
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        yield statement.name
+    elif isinstance(statement, _IMPORTS):
+        yield from (_bound(alias) for alias in statement.names)
+    else:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                yield node.id
+
+
+def _bound(alias: ast.alias) -> str:
+    return alias.asname or alias.name.partition(".")[0]
+
+
+def _as_written(text: str, statement: ast.stmt, wanted: set[str]) -> str:
+    """A statement with its comments and decorators; an import without the names that are not used."""
+    if isinstance(statement, _IMPORTS):
+        statement.names = [alias for alias in statement.names if _bound(alias) in wanted]
+        return ast.unparse(statement) + "\n"
+    lines = text.splitlines()
+    first = min([statement.lineno, *(each.lineno for each in getattr(statement, "decorator_list", ()))]) - 1
+    while first and lines[first - 1].startswith("#"):
+        first -= 1
+    gap = "\n\n" if isinstance(statement, ast.FunctionDef | ast.ClassDef) else ""
+    return gap + "\n".join(lines[first : statement.end_lineno]) + "\n"

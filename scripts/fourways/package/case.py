@@ -1,0 +1,60 @@
+"""What this room asks of a case: `lesson.Case` has it, and any other object that does will serve."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+
+class PackageError(RuntimeError):
+    """No package can be made of this case, or none can be built or written. The message says what to mend."""
+
+
+class Parameter(Protocol):
+    """One parameter of a kernel, as `building.Parameter`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def type(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def dtype(self) -> str | None: ...
+
+
+class Signature(Protocol):
+    """A kernel's parameters in their order, as `building.Signature`."""
+
+    @property
+    def parameters(self) -> Sequence[Any]: ...  # of Parameter
+
+
+class Case(Protocol):
+    """A kernel with its inputs, its right answers and its launch, as `lesson.Case`.
+
+    `make_inputs(size)` gives the size and the inputs `names`; `reference` of them gives the `outputs` by name.
+    """
+
+    path: Path
+    source: str
+    entry: str
+    file: Path | None
+    options: tuple[str, ...]
+    rtol: float
+    atol: float
+    sizes: tuple[int, ...]
+    size: str | None
+    names: tuple[str, ...]
+    outputs: tuple[str, ...]
+    in_place: tuple[str, ...]
+    has_launch: bool
+
+    @property
+    def signature(self) -> Signature: ...
+    def launch(self, size: int) -> tuple[tuple[int, ...], tuple[int, ...], int]: ...
+    def make_inputs(self, size: int) -> tuple: ...
+    def reference(self, size: int, *inputs: Any) -> dict[str, np.ndarray]: ...

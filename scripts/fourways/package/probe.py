@@ -1,0 +1,117 @@
+"""What the function of a package asks for: of the kernel's parameters those that no array tells.
+
+The case is called at three small sizes. An integer that is the extent of the same array at all three is taken from that
+array, and so is the shape of an output. Extents that agree at all three must agree in every call: a case shows no
+kernel right for others. A case whose numbers agree by chance is misread; `told` says what was found.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from fourways.package.case import Case, PackageError
+from fourways.package.interface import Extent, Given, Interface, Probe, Value, is_array
+
+_PROBES = (5, 12, 33)
+
+
+def interface(case: Case) -> Interface:
+    """Call the case at three sizes, and find out what need not be asked for.
+
+    Raises PackageError for a parameter without a name, and what the case raises itself.
+    """
+    parameters = {each.name: each for each in case.signature.parameters}
+    if nameless := [name for name in parameters if not name.isidentifier()]:
+        raise PackageError(f"{case.path.name}: {nameless[0]} of {case.entry} has no name: give it one in the kernel")
+    size_name = case.size or ("size" if "size" not in parameters else "launch_size")
+    probes = list(_probes(case, size_name))
+    given = [name for name in parameters if name in (*case.names, case.size)]
+    inputs = [name for name in given if is_array(parameters[name])]
+    allocated = [name for name in case.outputs if name not in case.in_place]
+    telling = inputs or allocated  # without inputs the caller must give the outputs, and they tell
+    integers = [name for name in given if np.dtype(parameters[name].dtype or "V").kind in "iu" and name not in inputs]
+    found = {name: _found(name, probes, telling) for name in [*integers, size_name]}
+    derived = {name: extent for name in integers if (extent := found[name])}
+    numbers = [name for name in dict.fromkeys([*integers, size_name]) if not found[name]]
+    same = _same(probes, [*inputs, *allocated], telling)
+    return Interface(
+        case=case,
+        values=probes[0],
+        arguments=tuple(name for name in given if name not in derived),
+        allocated=tuple(allocated),
+        derived=derived,
+        same=same,
+        agreed={name: shape for name in telling if name not in same and (shape := _agreed(name, probes, telling))},
+        shapes={name: _shape(name, probes, inputs, numbers) for name in allocated},
+        size=found[size_name] or Given(size_name),
+        size_name=size_name,
+        has_shared=any(case.launch(probe[size_name])[2] for probe in probes),
+    )
+
+
+def _probes(case: Case, size_name: str) -> Iterator[Probe]:
+    """All arguments of the kernel by name, and the size, at three sizes; fewer where the case has no three."""
+    own = sorted({size for size in case.sizes if size > 1}) or sorted(set(case.sizes))
+    for size in own[:3] or _PROBES:
+        counted, *inputs = case.make_inputs(size)
+        before = dict(zip(case.names, inputs, strict=True))
+        yield case.reference(counted, *inputs) | before | {size_name: size}
+
+
+def _found(name: str, probes: list[Probe], arrays: Sequence[str]) -> Extent | None:
+    """The extent of an array that the integer is at all probes; 0 or 1 at all of them tells nothing."""
+    return _extent([int(probe[name]) for probe in probes], probes, arrays)
+
+
+def _extent(wanted: list[int], probes: list[Probe], arrays: Sequence[str]) -> Extent | None:
+    if max(wanted) < 2:
+        return None
+    return next((each for each in _candidates(probes, arrays) if _at(each, probes) == wanted), None)
+
+
+def _candidates(probes: list[Probe], arrays: Sequence[str]) -> list[Extent]:
+    """All extents of arrays."""
+    axes = [Extent(name, axis) for name in arrays for axis in range(min(probe[name].ndim for probe in probes))]
+    return [*map(Extent, arrays), *axes]
+
+
+def _at(extent: Extent, probes: list[Probe]) -> list[int]:
+    """An extent at each probe."""
+    found = [probe[extent.array] for probe in probes]
+    return [array.size if extent.axis is None else array.shape[extent.axis] for array in found]
+
+
+def _same(probes: list[Probe], arrays: Sequence[str], telling: Sequence[str]) -> dict[str, str]:
+    """For an array the first one before it, of those `telling`, that has its shape at all probes."""
+    shapes = {name: [probe[name].shape for probe in probes] for name in arrays}
+    first = {name: next((other for other in telling if shapes[other] == shapes[name]), name) for name in arrays}
+    return {name: other for name, other in first.items() if name != other}
+
+
+def _agreed(name: str, probes: list[Probe], arrays: list[str]) -> tuple[Value, ...]:
+    """The array's extents: its own, or where they vary as another one before does, that one. () if all are its own."""
+    if len({probe[name].ndim for probe in probes}) > 1:
+        return ()
+    shape = []
+    for axis in range(probes[0][name].ndim):
+        wanted = [probe[name].shape[axis] for probe in probes]
+        before = _candidates(probes, arrays[: arrays.index(name)]) + [Extent(name, other) for other in range(axis)]
+        found = next((each for each in before if _at(each, probes) == wanted), None)
+        shape.append(found if found and len(set(wanted)) > 1 else Extent(name, axis))
+    return () if shape == [Extent(name, axis) for axis in range(len(shape))] else tuple(shape)
+
+
+def _shape(name: str, probes: list[Probe], inputs: list[str], numbers: list[str]) -> tuple[Value, ...] | None:
+    """The extents of an output: those of inputs, integers of the caller, or constants; else None."""
+    if len({probe[name].ndim for probe in probes}) > 1:
+        return None
+    shape: list[Value] = []
+    for extents in zip(*(probe[name].shape for probe in probes), strict=True):
+        wanted = list(extents)
+        constant = wanted[0] if len(set(wanted)) == 1 else None
+        by_number = next((Given(each) for each in numbers if [int(probe[each]) for probe in probes] == wanted), None)
+        value = _extent(wanted, probes, inputs) or (by_number if max(wanted) > 1 else None) or constant
+        if value is None:
+            return None
+        shape.append(value)
+    return tuple(shape)

@@ -1,0 +1,145 @@
+"""Packages compiled and imported without a GPU: what they refuse, and the way pybind11 that is built from the same."""
+
+import importlib
+import os
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fourways import files, lesson, package, toolchain
+
+LAUNCH = "\n\ndef launch(size):\n    return -(-size // 128) or 1, (128,), 4 * 128\n"
+
+
+class Exported:
+    """Stands for a GPU array: an address that nobody reads, for a refused call ends before."""
+
+    def __init__(self, shape: tuple[int, ...], dtype: str = "<f4", address: int = 0x7F00_0000_0000) -> None:
+        self.shape = shape
+        data = (address, False)
+        self.__cuda_array_interface__ = {"shape": shape, "typestr": dtype, "data": data, "version": 3}
+
+
+X, B, Y = (Exported((5,), address=0x7F00_0000_0000 + i * 4096) for i in range(3))
+
+
+def run(*words: object, **more: Any) -> str:
+    environment = os.environ | toolchain.variables()
+    environment["PATH"] = f"{sysconfig.get_path('scripts')}{os.pathsep}{environment['PATH']}"
+    done = subprocess.run([*map(str, words)], capture_output=True, text=True, env=environment | more)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def site(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the package softclip, of two inputs, a scalar, a struct and a launch of its own, by pip."""
+    made = tmp_path_factory.mktemp("made")
+    cases = root / "tests" / "cases"
+    (made / "case.py").write_text((cases / "softclip.py").read_text() + LAUNCH)
+    package.write(lesson.Case(cases / "softclip.cu", case=made / "case.py"), "softclip", made / "softclip")
+    offline = ("-m", "pip", "--disable-pip-version-check")
+    arch = next((gpu.arch.removeprefix("sm_") for gpu in toolchain.gpus()), "90")
+    one = f"--config-settings=cmake.define.CMAKE_CUDA_ARCHITECTURES={arch}-real"
+    wheel = ("wheel", "--no-index", "--no-deps", "--no-build-isolation", one, "--wheel-dir", made, made / "softclip")
+    run(sys.executable, *offline, *wheel)
+    (built,) = made.glob("softclip-*.whl")
+    run(sys.executable, *offline, "install", "--no-index", "--no-deps", "--target", made / "site", built)
+    return made / "site"
+
+
+@pytest.fixture
+def softclip(site: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(site)
+    return importlib.import_module("softclip")
+
+
+def test_its_own_tests_pass(site: Path) -> None:
+    tests = site.parent / "softclip" / "tests"
+    said = run(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", tests, PYTHONPATH=str(site))
+    assert ("2 passed" in said and ("skipped" in said) == bool(toolchain.missing("gpu"))) or "12 passed" in said
+
+
+@pytest.mark.parametrize(
+    "change, error, told",
+    [
+        ({"x": [1.0]}, TypeError, r"softclip: x is a list; wanted a GPU array"),
+        ({"x": np.zeros(5, "f4")}, TypeError, r"softclip: x is a numpy\.ndarray in host memory"),
+        ({"x": np.zeros(5, "f4"), "out": None}, TypeError, r"softclip: x is a numpy\.ndarray; wanted a CuPy array"),
+        ({"x": X, "out": None}, TypeError, r"softclip: x is a .*Exported; wanted a CuPy array .* give out="),
+        ({"x": Exported((5,), "<f8")}, TypeError, r"softclip: x has dtype float64; wanted float32"),
+        ({"bias": Exported((6,))}, ValueError, r"softclip: bias has shape \(6,\); wanted \(5,\), the shape of x"),
+        ({"out": Exported((6,))}, ValueError, r"softclip: y has shape \(6,\); wanted \(5,\)"),
+        ({"out": X}, ValueError, r"softclip: y shares memory with x"),
+        ({"gain": "loud"}, TypeError, r"softclip: gain is a str"),
+        ({"knee": 1.5}, TypeError, r"softclip: knee is a float"),
+        ({"knee": np.zeros(3, "f4")}, TypeError, r"softclip: knee .*12.*8"),
+        ({"stream": "none"}, TypeError, r"softclip: stream is a str"),
+        ({"x": Exported((2**31,))}, ValueError, r"softclip: x has shape \(2147483648,\); the kernel counts"),
+    ],
+)  # fmt: skip
+def test_a_bad_argument_is_refused(
+    softclip: ModuleType, change: dict[str, Any], error: type[Exception], told: str
+) -> None:
+    good = {"x": X, "bias": B, "gain": 1.5, "knee": np.array((-1, 2), softclip.KNEE), "out": Y}
+    with pytest.raises(error, match=f"^{told}"):
+        softclip.softclip(**good | change)
+
+
+def test_it_says_what_it_takes(softclip: ModuleType) -> None:
+    assert softclip.__all__ == ["KNEE", "softclip"]
+    assert np.dtype([("low", "f4"), ("high", "f4")], align=True) == softclip.KNEE
+    assert "knee    a value of dtype KNEE" in softclip.softclip.__doc__
+    assert b"fourways" not in b"".join(path.read_bytes() for path in Path(softclip.__file__).parent.glob("*.py"))
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FOURWAYS_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield files.cache_dir() / "bindings"
+
+
+def kept(cache: Path) -> set[Path]:
+    """The packages that are there; a hidden folder is where they are built."""
+    return set(cache.glob("[!.]*"))
+
+
+def refused(call: Callable[..., None], *arguments: object) -> str:
+    with pytest.raises((TypeError, ValueError)) as raised:
+        call(*arguments)
+    return str(raised.value)
+
+
+def test_a_way_is_built_once_by_two_at_a_time(root: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = root / "tests" / "cases" / "minmax.cu"
+    case = lesson.Case(file, case=file.with_suffix(".py"))
+    with ThreadPoolExecutor(2) as pool:
+        ways = [way.result() for way in [pool.submit(package.binding, case) for _ in range(2)]]
+    assert len(kept(cache)) == 1
+    monkeypatch.setattr(subprocess, "run", None)  # the third finds what is there
+    for way in (*ways, package.binding(case)):
+        one = Exported((1,), address=0x7F00_0001_0000)
+        assert refused(way, 5, X, one, Exported((2,))) == "minmax: greatest has shape (2,); wanted (1,)"
+        assert "wanted float32" in refused(way, 5, Exported((5,), "<i4"), one, one)
+
+
+def test_what_nvcc_refuses_is_said_in_its_words_and_not_kept(root: Path, cache: Path, tmp_path: Path) -> None:
+    file = root / "tests" / "cases" / "reverse.cu"
+    only_nvrtcs = "\noptions = ('--device-as-default-execution-space',)\n"
+    (tmp_path / "case.py").write_text(file.with_suffix(".py").read_text() + only_nvrtcs)
+    case, before = lesson.Case(file, case=tmp_path / "case.py"), kept(cache)
+    with pytest.raises(package.PackageError, match="(?s)the binding of reverse cannot be built:\nFAILED.*error: unrec"):
+        package.binding(case)
+    assert kept(cache) == before
+    (tmp_path / "case.py").write_text(file.with_suffix(".py").read_text())
+    package.binding(lesson.Case(file, case=tmp_path / "case.py"))
+    assert len(kept(cache)) == len(before) + 1, "what failed is in the way of what is right"

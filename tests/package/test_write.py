@@ -1,0 +1,173 @@
+"""A package on disk: whole or not at all, as a person would have written it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fourways import lesson, package
+
+KERNEL = """#include "half.cuh"
+#include <cuda/std/limits>
+template <class T, int factor> __global__ void scale(const T *__restrict__ x, T *__restrict__ y, int n)
+{
+    extern __shared__ T buffer[];
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = HALF * factor * (buffer[threadIdx.x] = x[i]);
+}
+"""
+CASE = '''"""A case."""
+
+import math
+
+import numpy as np
+
+options = ("-DHALF=0.5f", "-std=c++20")
+THREADS = 128  # a block
+UNUSED = "nobody copies this"
+
+
+def blocks(size):
+    return max(1, math.ceil(size / THREADS))
+
+
+def make_inputs(size):
+    return np.arange(size, dtype=np.float32)
+
+
+def reference(x):
+    """Twice x."""
+    return 2 * x
+
+
+def launch(size):
+    return blocks(size), THREADS, 4 * THREADS
+'''
+LAUNCH = '''"""Grid, block and shared memory of a launch."""
+
+import math
+
+THREADS = 128  # a block
+
+
+def blocks(size):
+    return max(1, math.ceil(size / THREADS))
+
+
+def launch(size):
+    return blocks(size), THREADS, 4 * THREADS
+'''
+
+
+@pytest.fixture
+def case(tmp_path: Path) -> lesson.Case:
+    (tmp_path / "half.cuh").write_text("// of HALF\n")
+    (tmp_path / "mine.cu").write_text(KERNEL)
+    (tmp_path / "case.py").write_text(CASE)
+    return lesson.Case(tmp_path / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
+
+
+def test_the_kernel_and_the_case_are_carried_over(case: lesson.Case, tmp_path: Path) -> None:
+    folder = tmp_path / "double_it"
+    package.write(case, "double_it", folder)
+    texts = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+    assert texts["src/kernel/mine.cu"] == KERNEL and texts["src/kernel/half.cuh"] == "// of HALF\n"
+    assert texts["tests/case.py"] == CASE and texts["src/double_it/_launch.py"] == LAUNCH
+    assert "scale<float, 4><<<grid, block, shared, on>>>(x.data, y.data, n);" in texts["src/double_it.cu"]
+    assert "cudaFuncSetAttribute(scale<float, 4>" in texts["src/double_it.cu"]
+    assert '"$<$<COMPILE_LANGUAGE:CUDA>:-DHALF=0.5f>"' in texts["CMakeLists.txt"]
+    assert "cuda_std_20" in texts["CMakeLists.txt"] and "std=c++20" not in texts["CMakeLists.txt"]
+    assert '"cuda-toolkit[nvcc,cudart,cccl]==13.0.*"' in texts["pyproject.toml"]
+    assert 'description = "Twice x."' in texts["pyproject.toml"] and "dependencies = []" in texts["pyproject.toml"]
+    assert "MIT License" in texts["src/arrays/LICENSE"] and texts["src/double_it/py.typed"] == ""
+    assert not [path for path, text in texts.items() if "§" in text or "import fourways" in text]
+
+
+def test_python_is_as_formatters_and_type_checkers_want_it(root: Path, tmp_path: Path) -> None:
+    names = []
+    for file in sorted((root / "tests" / "cases").glob("*.cu")):
+        names.append(f"my_{file.stem}")
+        package.write(lesson.Case(file, case=file.with_suffix(".py")), names[-1], tmp_path / names[-1])
+    assert len(names) > 10
+    for words in (["check", "--select", "E,F,W,I,B,UP,SIM,RUF", "--line-length", "120"], ["format", "--check"]):
+        for name in names:  # one by one: the settings of a folder are those of its own pyproject.toml
+            done = subprocess.run(
+                [Path(sys.executable).with_name("ruff"), *words, "src", f"tests/test_{name}.py"],
+                cwd=tmp_path / name, capture_output=True, text=True,
+            )  # fmt: skip
+            assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
+    sources = [str(tmp_path / name / "src" / name) for name in names]
+    words = ["--config-file", "", "--cache-dir", str(tmp_path / "cache"), "--python-version", "3.11", *sources]
+    done = subprocess.run([sys.executable, "-m", "mypy", *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "name, told",
+    [
+        ("soft-clip", "cannot be imported"),
+        ("2fast", "cannot be imported"),
+        ("_private", "cannot be imported"),
+        ("lambda", "cannot be imported"),
+        ("", "cannot be imported"),
+        ("größe", "cannot be imported"),
+        ("copy", "would hide the module copy"),
+        ("numpy", "would hide the module numpy"),
+        ("case", "would hide the module case"),
+    ],
+)
+def test_a_bad_name_is_refused(name: str, told: str, case: lesson.Case, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=told):
+        package.write(case, name, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_folder_that_is_not_free_is_left_as_it_is(case: lesson.Case, tmp_path: Path) -> None:
+    before = {path: path.read_text() for path in tmp_path.iterdir()}
+    for folder, told in (
+        (tmp_path, "is not empty: name a new folder"),
+        (tmp_path / "mine.cu", "is a file"),
+        (tmp_path / "a" / "b", "there is no folder .*/a: make it first"),
+        (Path("/proc/new"), "nothing can be written in /proc"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            package.write(case, "double_it", folder)
+    assert {path: path.read_text() for path in tmp_path.iterdir()} == before
+    (tmp_path / "empty").mkdir()
+    package.write(case, "double_it", tmp_path / "empty")
+    assert (tmp_path / "empty" / "pyproject.toml").is_file()
+
+
+@pytest.mark.parametrize(
+    "old, new, told",
+    [
+        ("def reference", "def reverence", "case.py defines no reference"),
+        ("    return blocks(size), THREADS", "    return eval('blocks')(size), THREADS", "launch cannot stand alone"),
+    ],
+)
+def test_a_case_that_lacks_something_leaves_nothing(old: str, new: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / "half.cuh").write_text("")
+    (tmp_path / "mine.cu").write_text(KERNEL)
+    (tmp_path / "case.py").write_text(CASE.replace(old, new))
+    case = lesson.Case(tmp_path / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
+    with pytest.raises(package.PackageError, match=told):
+        package.write(case, "double_it", tmp_path / "new")
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name != "__pycache__") == [
+        "case.py", "half.cuh", "mine.cu",
+    ]  # fmt: skip
+
+
+def test_without_a_case_there_is_no_package(tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text('extern "C" __global__ void k(const float *x, float *y, int n) {}')
+    with pytest.raises(package.PackageError, match=r"--case case\.py; `fourways case k\.cu` writes one"):
+        package.write(lesson.Case(tmp_path / "k.cu"), "double_it", tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_header_above_the_kernel_is_refused(case: lesson.Case, tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "mine.cu").write_text(KERNEL.replace("half.cuh", "../half.cuh"))
+    above = lesson.Case(tmp_path / "deep" / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
+    with pytest.raises(package.PackageError, match="copy that header beside the kernel first"):
+        package.write(above, "double_it", tmp_path / "new")
