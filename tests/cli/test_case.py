@@ -60,6 +60,7 @@ def test_the_calls_are_shown_to_be_copied(mine: Path) -> None:
         compile(done.stdout, way, "exec")
     assert not Path("copy_case.py").exists()
     assert fourways("case", "copy.cu", "--way", "pybind11").exit_code == 2
+    assert fourways("case", "copy.cu", "--case", "case.py").exit_code == 2, "it is for --way"
 
 
 def test_variants_are_timed_side_by_side(mine: Path, tmp_path: Path) -> None:

@@ -88,6 +88,88 @@ def test_vector_pointers_want_whole_and_aligned_vectors() -> None:
         add_one((1,), (1,), (X, poisoned(12)[1:9], 1))
 
 
+COMPLEX = """
+#include <cuda/std/complex>
+#include <cuda_fp16.h>
+using number = cuda::std::complex<float>;
+extern "C" __global__ void times(const float2 *x, float2 by, float2 *y) {
+    const float2 z = x[threadIdx.x];
+    y[threadIdx.x] = make_float2(z.x * by.x - z.y * by.y, z.x * by.y + z.y * by.x);
+}
+extern "C" __global__ void times_std(const number *x, number by, number *y) { y[threadIdx.x] = x[threadIdx.x] * by; }
+extern "C" __global__ void twice(const __half *x, __half by, __half *y) { y[threadIdx.x] = x[threadIdx.x] * by; }
+extern "C" __global__ void lengths(const float4 *x, float4 by, float *y) { y[threadIdx.x] = x[threadIdx.x].w * by.w; }
+extern "C" __global__ void whole(const int2 *x, int *y) { *y = x->y; }
+"""
+
+
+@pytest.fixture(scope="module")
+def numbers(tmp_path_factory: pytest.TempPathFactory) -> host.HostModule:
+    file = tmp_path_factory.mktemp("numbers") / "numbers.cu"
+    file.write_text(COMPLEX)
+    return host.compile(file)
+
+
+def test_complex_numbers_and_halves(numbers: host.HostModule) -> None:
+    z, by = (np.arange(8) + 1j).astype(np.complex64), np.complex64(2 - 3j)
+    for name in ("times", "times_std"):
+        y = np.zeros(8, np.complex64)
+        numbers.get_function(name)((1,), (8,), (z, by, y))
+        np.testing.assert_array_equal(y, z * by)
+    times, y = numbers.get_function("times"), np.zeros(16, np.float32)
+    times((1,), (8,), (z.view(np.float32), by, y))
+    np.testing.assert_array_equal(y.view(np.complex64), z * by, "two floats each")
+    x, y = np.arange(8, dtype=np.float16), np.zeros(8, np.float16)
+    numbers.get_function("twice")((1,), (8,), (x, np.float16(2), y))
+    np.testing.assert_array_equal(y, 2 * x)
+
+
+def test_a_vector_may_be_a_structure(numbers: host.HostModule) -> None:
+    vector = np.dtype([(name, "f4") for name in "xyzw"])
+    x, y = np.zeros(2, vector), np.zeros(2, np.float32)
+    x["w"] = 1, 2
+    numbers.get_function("lengths")((1,), (2,), (x, np.array((0, 0, 0, 3), vector)[()], y))
+    assert y.tolist() == [3, 6]
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "value"),
+    [
+        ("times", 1, np.zeros(8, np.complex128)),
+        ("times", 2, np.complex128(1)),
+        ("times", 2, np.float32(1)),
+        ("twice", 1, np.zeros(8, np.float32)),
+        ("lengths", 2, np.complex128(1)),
+        ("whole", 1, np.zeros(8, np.complex64)),
+    ],
+)
+def test_another_number_is_refused(numbers: host.HostModule, name: str, number: int, value: object) -> None:
+    kernel = numbers.get_function(name)
+    z = np.zeros(8, np.complex64)
+    arguments = {
+        "times": [z, z[0], z],
+        "twice": [z, z[0], z],
+        "lengths": [np.zeros(8, "V16"), z[0], z],
+        "whole": [z, z],
+    }
+    arguments[name][number - 1] = value
+    with pytest.raises(TypeError, match=f"{name}, argument {number} of "):
+        kernel((1,), (1,), arguments[name])
+
+
+def test_more_shared_memory_must_be_asked_for() -> None:
+    transpose = host.compile(HERE / "right.cuh").get_function("transpose_dynamic")
+    x, y = np.arange(256, dtype=np.float32), poisoned(16, 16)
+    arguments = (x, y, np.int32(16), np.int32(16))
+    with pytest.raises(ValueError, match="49152 bytes; 98304 came: allow more with max_dynamic_shared_size_bytes"):
+        transpose((1,), (16, 16), arguments, shared_mem=96 * 1024)
+    transpose.max_dynamic_shared_size_bytes = 227 * 1024
+    transpose((1,), (16, 16), arguments, shared_mem=227 * 1024)
+    np.testing.assert_array_equal(y, x.reshape(16, 16).T)
+    with pytest.raises(ValueError, match="shared_mem is 0 to 232448 bytes; 232449 came$"):
+        transpose((1,), (16, 16), arguments, shared_mem=227 * 1024 + 1)
+
+
 def test_an_array_of_structs_has_the_kernels_size(tmp_path: Path) -> None:
     file = tmp_path / "structs.cuh"
     file.write_text(

@@ -35,6 +35,7 @@ def test_a_small_case_is_right_by_the_host_way(name: str) -> None:
     assert not ways.missing.get("host")
     (row,) = [row for row in checking.check(ways).rows if row["way"] == "host"]
     assert row["outcome"] == "right" and row["sizes"] == len(case.sizes or checking.SIZES)
+    assert building.build(case.path, "nvrtc", options=case.options).resources.keys() == {name}
 
 
 def test_signatures_are_of_many_kinds() -> None:

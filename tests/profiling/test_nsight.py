@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fourways import building, kernels, lesson, profiling, toolchain
+from fourways import building, kernels, lesson, package, profiling, toolchain
 
 STORED = Path(__file__).parents[1] / "data" / "doublify.ncu-rep"
 FORBIDDEN = "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters"
@@ -133,7 +133,7 @@ def test_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
         ("nothing.cu", "nvrtc", None, "no file nothing.cu"),
         ("1", "fortran", None, "01_doublify has no way fortran"),
         ("mine.cu", "nvrtc", "nothing", "no kernel 'nothing' in mine.cu; there are: mine"),
-        ("mine.cu", "nvrtc", "mine", "wanted the signature"),
+        ("mine.cu", "nvrtc", "mine", r"mine\(const float \*x\) writes nothing"),
     ],
 )
 def test_what_cannot_be_profiled_is_said_before_anything_runs(
@@ -141,20 +141,29 @@ def test_what_cannot_be_profiled_is_said_before_anything_runs(
 ) -> None:
     fake = ncu(LEAVES_REPORT)
     monkeypatch.chdir(tmp_path)
-    Path("mine.cu").write_text('extern "C" __global__ void mine(float *x) {}\n')
+    Path("mine.cu").write_text('extern "C" __global__ void mine(const float *x) {}\n')
     with pytest.raises(lesson.LessonError, match=message):
         profiling.profile(target, way, entry=entry)
     assert not fake.noted.exists()
 
 
-def test_a_kernel_of_ones_own_has_no_binding_to_profile(ncu: Any, tmp_path: Path) -> None:
-    fake, mine = ncu(LEAVES_REPORT), tmp_path / "mine.cu"
+def test_the_binding_of_a_kernel_of_ones_own_is_built_before_anything_runs(
+    ncu: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A compiler under ncu takes minutes; the process that is profiled finds what was built."""
+    fake, mine, built = ncu(LEAVES_REPORT), tmp_path / "mine.cu", []
     mine.write_text('extern "C" __global__ void mine(const float *x, float *y, long long n) {}\n')
-    with pytest.raises(lesson.LessonError, match="mine.cu: a kernel of your own has no binding; profile it by nvrtc"):
-        profiling.profile(str(mine), "pybind11")
-    with pytest.raises(lesson.LessonError, match="no binding"):
-        profiling.nsys_command(str(mine), "pybind11", 1000, tmp_path / "mine.nsys-rep")
-    assert not fake.noted.exists()
+
+    def binding(case: lesson.Case) -> None:
+        assert not fake.noted.exists()
+        built.append(case.entry)
+
+    monkeypatch.setattr(package, "binding", binding)
+    profiling.profile(str(mine), "pybind11", 1000)
+    assert built == ["mine"] and fake.words[-4:-1] == [str(mine), "pybind11", "--size=1000"]
+    fake.noted.unlink()
+    words = profiling.nsys_command(str(mine), "pybind11", 1000, tmp_path / "mine.nsys-rep")
+    assert built == ["mine"] * 2 and words[-3:] == [str(mine), "pybind11", "--size=1000"]
 
 
 def test_nsys_is_asked_for_the_same_process(ncu: Any, tmp_path: Path) -> None:

@@ -132,6 +132,13 @@ def test_a_way_that_fails_loses_nothing_of_the_others(clone: Path) -> None:
     assert [row["way"] for row in raised.value.others.rows] == ["host", "host"]
 
 
+def test_of_a_case_the_binding_is_left_out_and_said(clone: Path) -> None:
+    kernel = clone / "copy.cu"
+    kernel.write_text('extern "C" __global__ void copy(const float *x, float *y, int n) { y[0] = x[0]; }')
+    table = timing.first_results(lesson.Case(kernel), ["pybind11"])
+    assert not table.rows and table.note.startswith("pybind11 is left out")
+
+
 def test_the_answer_is_checked(clone: Path) -> None:
     found = lesson.find("5")
     found.path.write_text(LESSON.format(host="y[1:] = 2 * x[1:]"))

@@ -36,6 +36,10 @@ def case(
     if way:
         one_of([way], [each for each in lesson.WAYS if each != "pybind11"], "--way")
         return print(lesson.cell(lesson.Case(kernel, entry, case_file), way), end="")
+    if case_file:
+        raise typer.BadParameter(
+            "it is for --way; without, a case is written: name it by --output", param_hint="--case"
+        )
     path = lesson.kernel_file(kernel)
     target = output or path.with_name(f"{path.stem}_case.py")
     if target.exists():

@@ -3,7 +3,7 @@
 The compiler tells the signature. The rest stands in a *case*, a small Python file beside the kernel:
 
     def make_inputs(size): ...        # a tuple: the kernel's arguments in their order, without outputs and the size
-    def reference(*inputs): ...       # the output, or a tuple of the outputs, as NumPy arrays
+    def reference(*inputs): ...       # the output, or a tuple of the outputs, as NumPy arrays; inputs are read-only
 
 and, where the default does not fit:
 
@@ -161,10 +161,12 @@ class Case:
 
         Raises BuildError in the compiler's own words.
         """
-        from fourways import package  # slow to import, and the other ways are without it
-
         try:
-            return package.binding(self) if way == "pybind11" else build(self, way)
+            if way != "pybind11":
+                return build(self, way)
+            from fourways import package  # slow to import, and no other way uses it
+
+            return package.binding(self)
         except BuildError:
             raise
         except Exception as error:  # CuPy's and PyCUDA's compilers have exceptions of their own
