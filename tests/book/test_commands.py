@@ -34,7 +34,11 @@ def test_every_command_has_its_page(pages: dict[str, str]) -> None:
     assert list(pages) == ["time", "signature", "build", "sass", "link", "profile", "timeline", "choose"]
     for name, text in pages.items():
         assert text.startswith(f"# fourways {name}\n")
-        assert "| `--json` |" in text and ("| `--figure` |" in text) == (name != "signature") and "context" not in text.lower().split("| `--")[0]
+        assert (
+            "| `--json` |" in text
+            and ("| `--figure` |" in text) == (name != "signature")
+            and "context" not in text.lower().split("| `--")[0]
+        )
         assert f"fourways {name} " in text.partition("## Options")[0], "the help teaches by example"
         assert len(text.partition("## What is behind it\n\n")[2]) > 200, "the room says what it does"
 

@@ -13,4 +13,4 @@ def reference(u, nx, ny, nz, c):
 
 
 def launch(size):
-    return [round(size ** (1 / 3)) // 8 + 1] * 3, (8, 8, 8)
+    return (round(size ** (1 / 3)) // 8 + 1,) * 3, (8, 8, 8)

@@ -111,19 +111,19 @@ def test_first_results_of_a_kernel_with_a_struct(case_of: Callable[[str], lesson
     """In fresh processes, without this package: what PyCUDA is handed is packed by the cell itself."""
     table = timing.first_results(case_of("softclip"), ["nvrtc", "pycuda", "pybind11"])
     assert [(row["way"], row["state"]) for row in table.rows] == [
-        (way, state) for way in ("nvrtc", "pycuda") for state in ("cold", "warm")
+        (way, state) for way in ("nvrtc", "pycuda", "pybind11") for state in ("cold", "warm")
     ]
     for cold, warm in zip(table.rows[::2], table.rows[1::2], strict=True):
         assert cold["stages"]["build"] > warm["stages"]["build"] > 0
-    assert "pybind11 is left out" in table.note
+    assert cold["stages"]["load"] > 0, "of the package, which is imported"
 
 
 @pytest.mark.parametrize("way", ["nvrtc", "pycuda", "pybind11"])
 def test_a_write_beyond_the_output_is_seen(way: str, tmp_path: Path) -> None:
     ways = copies(tmp_path, COPY.replace("i < n", "i <= n").replace("x[i]", "1")).ways([way])
-    said = rf"copy_{way}, size \d: wrote outside the output array y: element (\d) of \1"
+    said = rf"copy_{way}, size 7: wrote outside the output array y: element (\d) of \1"
     with pytest.raises(checking.CheckFailure, match=said):
-        checking.check(ways)
+        checking.check(ways, [7])  # an array without elements has no address to write behind
 
 
 @pytest.mark.parametrize("way", ["nvrtc", "pycuda", "pybind11"])

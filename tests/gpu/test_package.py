@@ -140,10 +140,10 @@ def test_more_than_48_kb_of_shared_memory(tmp_path: Path) -> None:
     (tmp_path / "turn.cu").write_text("""
 extern "C" __global__ void turn(const float *x, float *y)
 {
-    extern __shared__ float all[];
-    for (int i = threadIdx.x; i < 16384; i += blockDim.x) all[i] = x[i];
+    extern __shared__ float kept[];
+    for (int i = threadIdx.x; i < 16384; i += blockDim.x) kept[i] = x[i];
     __syncthreads();
-    for (int i = threadIdx.x; i < 16384; i += blockDim.x) y[i] = all[16383 - i];
+    for (int i = threadIdx.x; i < 16384; i += blockDim.x) y[i] = kept[16383 - i];
 }
 """)
     (tmp_path / "case.py").write_text("""
@@ -203,7 +203,7 @@ def seconds(call: Callable[..., object], *arguments: object, **named: object) ->
 
 @pytest.mark.alone
 def test_a_call_takes_at_most_half_more_than_a_launch_from_cpp(softclip: ModuleType, raw: Callable[..., float]) -> None:
-    knee = np.array((-1, 2), softclip.KNEE)[()]
+    knee = np.array((-1, 2), softclip.KNEE)
     arrays = {name: [there(np.ones(1024, "f4")) for _ in range(3)] for name, there, _ in libraries()}
     times: dict[str, list[float]] = {name: [] for name in ("C++", *arrays)}
     for _ in range(ROUNDS):  # in turns, so that whatever slows the machine slows all of them

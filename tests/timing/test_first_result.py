@@ -132,11 +132,33 @@ def test_a_way_that_fails_loses_nothing_of_the_others(clone: Path) -> None:
     assert [row["way"] for row in raised.value.others.rows] == ["host", "host"]
 
 
-def test_of_a_case_the_binding_is_left_out_and_said(clone: Path) -> None:
-    kernel = clone / "copy.cu"
+PACKAGE = """
+import time
+time.sleep({sleep})
+def copy_package(x, *, out):
+    out[:] = x
+"""
+
+
+def test_the_package_of_a_case_is_built_once_and_imported(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[str] = []
+
+    def build(case: lesson.Case, folder: Path) -> float:
+        built.append(case.entry)
+        (folder / "copy_package").mkdir(parents=True)
+        (folder / "copy_package" / "__init__.py").write_text(PACKAGE.format(sleep=0.1))
+        return 50.0
+
+    kernel, case = clone / "copy.cu", clone / "case.py"
     kernel.write_text('extern "C" __global__ void copy(const float *x, float *y, int n) { y[0] = x[0]; }')
-    table = timing.first_results(lesson.Case(kernel), ["pybind11"])
-    assert not table.rows and table.note.startswith("pybind11 is left out")
+    case.write_text(
+        "import numpy as np\ndef make_inputs(size): return np.ones(size, 'f4')\ndef reference(x): return x\n"
+    )
+    monkeypatch.setattr(lesson.Case, "build_package", build)
+    cold, warm = timing.first_results(lesson.Case(kernel, case=case), ["pybind11"]).rows
+    assert built == ["copy"]
+    assert cold["stages"]["build"] > 50 and warm["seconds"]["p90"] < 10
+    assert warm["stages"]["load"] > 0.1, "to import what was built is to load it"
 
 
 def test_the_answer_is_checked(clone: Path) -> None:

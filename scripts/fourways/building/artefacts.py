@@ -10,7 +10,7 @@ from pathlib import Path
 from fourways import kernels, toolchain
 from fourways.building import packages, resources
 from fourways.building.cmake import build_binding
-from fourways.building.compile import COMPILERS, build
+from fourways.building.compile import COMPILERS, BuildError, build
 from fourways.building.packages import TIMES, NotOfferedError
 from fourways.building.resources import Resources
 
@@ -120,7 +120,12 @@ def _own_binding(kernel: str) -> Binding:
 
 def _cmake(path: Path, arch: str, options: Sequence[str], folder: Path, binding: Binding) -> Made:
     given = [f"-DCMAKE_CUDA_ARCHITECTURES={arch.removeprefix('sm_')}-real", f"-DCMAKE_CUDA_FLAGS={shlex.join(options)}"]
-    made = Made([binding(folder, given)])
+    try:
+        made = Made([binding(folder, given)])
+    except BuildError:
+        raise
+    except RuntimeError as refusal:  # of a case's package
+        raise BuildError("CMake could not build the module", str(refusal)) from None
     made.cached = [binding(folder, ()) for _ in range(TIMES)]
     (module,) = folder.glob("*.so")
     made.sizes["module"] = module.stat().st_size

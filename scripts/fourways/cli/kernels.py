@@ -51,13 +51,17 @@ def build(
     A compiler that refuses the kernel has a row that is not built, with its first error below the table; the others
     go on. The command fails where none could build it.
     """
-    from fourways import building, lesson
+    from fourways import building, lesson, package
 
     one_of(compiler, building.ALL_COMPILERS, "--compiler")
     path, archs = lesson.kernel_file(kernel), toolchain.architectures(arch or ["sm_90"])
     names = compiler or building.ALL_COMPILERS
     with errors.status(f"compiling {path.name}") as status:
-        found = building.rows(path, names, archs, option or [], entry, lambda what: status.update(f"compiling {what}"))
+        mine = target(kernel, entry, case) if case else None
+        given = [*(mine.options if mine else ()), *(option or ())]
+        binding = package.builder(mine) if mine and "cmake" in names else None
+        tell_what = lambda what: status.update(f"compiling {what}")  # noqa: E731
+        found = building.rows(path, names, archs, given, mine.entry if mine else entry, tell_what, binding)
     table, runs_on = building.table(found), building.runs_on(archs)
     matrix = [building.matrix_table(found)] if len(archs) > 1 else []
     console.print(table, building.sizes_table(found), *matrix, runs_on)

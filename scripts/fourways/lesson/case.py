@@ -173,6 +173,15 @@ class Case:
             judge = f", {_JUDGE}," if way == "host" and not self.has_reference else ""
             raise BuildError(f"{way}{judge} refused {self.path.name}", str(error)) from None
 
+    def build_package(self, folder: Path) -> float:
+        """Build the package of this case from nothing, importable from `folder`, and return the seconds that it took.
+
+        Raises PackageError in the compiler's words.
+        """
+        from fourways import package
+
+        return package.build_alone(self, folder)
+
     def ways(self, chosen: Sequence[str] = (), tell: Callable[[str], Any] = lambda _: None) -> Ways:
         """The ways that can run here, of those `chosen`, or all; no other is compiled. `tell` hears which one is.
 
@@ -284,7 +293,10 @@ class Case:
         found = self._given.called("launch", size)
         if len(found) not in (2, 3):
             self._refuse(f"launch({size}) gives {_count(found, 'value')}; wanted grid, block and, if any, shared bytes")
-        grid, block = (tuple(each) if isinstance(each, tuple | list) else (each,) for each in found[:2])
+        for name, each in zip(("grid", "block"), found, strict=False):
+            if not isinstance(each, tuple | int | np.integer):
+                self._refuse(f"launch({size}): {name} is {each!r}; wanted an int, or a tuple of one to three")
+        grid, block = (each if isinstance(each, tuple) else (each,) for each in found[:2])
         shared = found[2] if len(found) == 3 else 0
         try:
             host.check_shape(grid, block, shared)

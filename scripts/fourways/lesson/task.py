@@ -30,8 +30,11 @@ def task(target: str | Lesson | Case, way: str, size: int = GPU_SIZE, binding: P
     return told | {"rtol": found.rtol, "atol": 0.0}
 
 
-def stand_alone(case: Case, way: str, size: int, folder: Path) -> stages.Task:
-    """`task` for a case, without this package: inputs and right outputs lie in `folder`, and the way is its cell."""
+def stand_alone(case: Case, way: str, size: int, folder: Path, binding: Path | None = None) -> stages.Task:
+    """`task` for a case, without this package: inputs and right outputs lie in `folder`, and the way is its cell.
+
+    `binding` is the folder of `package.build_alone`.
+    """
     inputs = case.make_inputs(size)
     expected = case.reference(*inputs)
     saved = folder / "case.npz"
@@ -55,4 +58,10 @@ def reference(*inputs):
 def launch(size):
     return {case.launch(size)!r}
 """
-    return task(case, way, size) | {"setup": setup, "cell": cell(case, way)}
+    if way == "pybind11":
+        from fourways import package
+
+        calls = package.cell(case, function_name(case, way))
+    else:
+        calls = cell(case, way)
+    return task(case, way, size, binding) | {"setup": setup, "cell": calls}

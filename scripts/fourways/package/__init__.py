@@ -4,7 +4,7 @@
 and keeps it, which is the way "pybind11" of a kernel of one's own.
 """
 
-from fourways.package.binding import binding
+from fourways.package.binding import binding, build_alone, builder, cell
 from fourways.package.case import Case, PackageError
 from fourways.package.interface import Interface
 from fourways.package.probe import interface

@@ -11,8 +11,10 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -25,6 +27,12 @@ from fourways.package.probe import interface
 from fourways.package.project import sources
 
 _IMPORTING = threading.Lock()
+_CONFIGURE = (
+    "-GNinja",
+    "-DCMAKE_BUILD_TYPE=Release",
+    f"-DPython_EXECUTABLE={sys.executable}",
+    f"-Dpybind11_DIR={pybind11.get_cmake_dir()}",
+)
 
 
 def binding(case: Case) -> Callable[..., None]:
@@ -33,9 +41,7 @@ def binding(case: Case) -> Callable[..., None]:
     Of an output that is read, too, the last array counts. Built for this machine's GPU, or for sm_90, and kept in
     `files.cache_dir()`. Raises PackageError in the compiler's words, and what the case raises.
     """
-    face = interface(case)
-    name = re.sub(r"\W+", "_", case.entry).strip("_")
-    name += "_" * keyword.iskeyword(name)
+    face, name = interface(case), _name(case)
     function = getattr(_imported(_built(sources(face, name), name), name), name)
     order = [face.size_name, *case.names, *case.outputs]
     place = {each: number for number, each in enumerate(order)}  # the later one where a name stands there twice
@@ -49,12 +55,74 @@ def binding(case: Case) -> Callable[..., None]:
     return call
 
 
+def cell(case: Case, function: str) -> str:
+    """The text that calls the package of `build_alone`: it defines `function(size, *inputs, *outputs)`."""
+    face, name = interface(case), _name_alone(case)
+    written = {each: face.names.get(each, each) for each in (face.size_name, *case.names, *case.outputs)}
+    before = [f"{written[each]}_before" if each in case.outputs else written[each] for each in case.names]
+    taken = [written[face.size_name], *before, *(written[each] for each in case.outputs)]
+    given = [written[each] for each in (*face.arguments, *[face.size_name] * face.asks_size)]
+    outs = [written[each] for each in face.allocated]
+    listed = ", ".join(outs)
+    given += [f"out=({listed})" if len(outs) > 1 else f"out={listed}"] if outs else []
+    call = f"{name}.{name}({', '.join(given)})"
+    return f"import {name}\n\n\ndef {function}({', '.join(taken)}):\n    {call}\n"
+
+
+def build_alone(case: Case, folder: Path) -> float:
+    """Build the package of a case from nothing, importable from `folder`, and return the seconds that it took.
+
+    Raises PackageError in the compiler's words.
+    """
+    with tempfile.TemporaryDirectory(prefix="fourways-") as workshop:
+        name = _name_alone(case)
+        texts = sources(interface(case), name)
+        start = time.perf_counter()
+        built = _build(Path(workshop), texts, name, _arch())
+        seconds = time.perf_counter() - start
+        shutil.copytree(built, folder, dirs_exist_ok=True)
+    return seconds
+
+
+def builder(case: Case) -> Callable[[Path, Sequence[str]], float]:
+    """For `building.make`: a function that builds the module of a case in a folder, with options of CMake's.
+
+    It returns the seconds, and builds what has changed where it is called again.
+    """
+    texts, name = sources(interface(case), _name(case)), _name(case)
+
+    def build(folder: Path, options: Sequence[str]) -> float:
+        _write(folder / "source", texts)
+        start = time.perf_counter()
+        if not (folder / "CMakeCache.txt").exists():
+            _cmake(name, "-S", str(folder / "source"), "-B", str(folder), *_CONFIGURE, *options)
+        _cmake(name, "--build", str(folder))
+        return time.perf_counter() - start
+
+    return build
+
+
+def _name(case: Case) -> str:
+    name = re.sub(r"\W+", "_", case.entry).strip("_")
+    return name + "_" * keyword.iskeyword(name)
+
+
+def _name_alone(case: Case) -> str:
+    """A name for what is imported in a process of its own: a module `copy` there would hide Python's."""
+    return f"{_name(case)}_package"
+
+
+def _arch() -> str:
+    """This machine's GPU as "90"; without one that."""
+    return next((gpu.arch.removeprefix("sm_") for gpu in toolchain.gpus()), "90")
+
+
 def _built(texts: dict[str, str], name: str) -> Path:
     """The folder of the package, built or found as it was built before."""
     compiler = toolchain.nvcc()
     if compiler is None:
         raise PackageError(f"no nvcc found: {toolchain.SETUP}")
-    arch = next((gpu.arch.removeprefix("sm_") for gpu in toolchain.gpus()), "90")
+    arch = _arch()
     versions = [toolchain.program_version(each) for each in (compiler, toolchain.host_compiler()) if each]
     tools = [sys.version, sys.prefix, pybind11.__version__, str(compiler), *versions]
     kept = files.cache_dir() / "bindings" / _digest([texts, tools, arch])
@@ -83,30 +151,37 @@ def _build(workshop: Path, texts: dict[str, str], name: str, arch: str) -> Path:
             old.unlink()
     installed = workshop / "installed"
     shutil.rmtree(installed, ignore_errors=True)
+    _write(workshop, texts)
+    build = str(workshop / "build")
+    try:
+        _cmake(name, "-S", str(workshop), "-B", build, *_CONFIGURE, f"-DCMAKE_CUDA_ARCHITECTURES={arch}-real")
+    except PackageError:  # what CMake has found out may be wrong: the next one asks anew
+        shutil.rmtree(build, ignore_errors=True)
+        raise
+    _cmake(name, "--build", build)
+    _cmake(name, "--install", build, "--prefix", str(installed))
+    shutil.copytree(workshop / "src" / name, installed / name, dirs_exist_ok=True)
+    return installed
+
+
+def _write(folder: Path, texts: dict[str, str]) -> None:
+    """Write the files that are not there or have another text."""
     for path, text in texts.items():
-        file = workshop / path
+        file = folder / path
         if not file.is_file() or file.read_text(encoding="utf-8") != text:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
-    configure = f"-G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CUDA_ARCHITECTURES={arch}-real".split()
-    configure += [f"-DPython_EXECUTABLE={sys.executable}", f"-Dpybind11_DIR={pybind11.get_cmake_dir()}"]
-    build, environment = str(workshop / "build"), os.environ | toolchain.variables()
-    scripts = sysconfig.get_path("scripts")  # the wheels' cmake and ninja
-    environment["PATH"] = f"{scripts}{os.pathsep}{environment['PATH']}"
-    for words in (
-        ["-S", str(workshop), "-B", build, *configure],
-        ["--build", build],
-        ["--install", build, "--prefix", str(installed)],
-    ):
-        done = subprocess.run(["cmake", *words], env=environment, capture_output=True, text=True, errors="replace")
-        if done.returncode:
-            if words[0] == "-S":  # what CMake has found out may be wrong: the next one asks anew
-                shutil.rmtree(build, ignore_errors=True)
-            said = done.stdout + done.stderr
-            failed = re.search("^(CMake Error|FAILED)", said, re.MULTILINE)  # before it stands what went well
-            raise PackageError(f"the binding of {name} cannot be built:\n{said[failed.start() if failed else 0 :]}")
-    shutil.copytree(workshop / "src" / name, installed / name, dirs_exist_ok=True)
-    return installed
+
+
+def _cmake(name: str, *words: str) -> None:
+    """Run CMake, of the wheels if they have one. Raises PackageError in its words, from where it failed."""
+    environment = os.environ | toolchain.variables()
+    environment["PATH"] = f"{sysconfig.get_path('scripts')}{os.pathsep}{environment['PATH']}"
+    done = subprocess.run(["cmake", *words], env=environment, capture_output=True, text=True, errors="replace")
+    if done.returncode:
+        said = done.stdout + done.stderr
+        failed = re.search("^(CMake Error|FAILED)", said, re.MULTILINE)  # before it stands what went well
+        raise PackageError(f"the binding of {name} cannot be built:\n{said[failed.start() if failed else 0 :]}")
 
 
 def _imported(folder: Path, name: str) -> ModuleType:

@@ -47,7 +47,11 @@ def _described(face: Interface, name: str) -> str:
     if not is_array(parameter):
         if not dtype:
             constant = constant_name(parameter.type)
-            return f"a value of dtype {constant}" if constant in constants(face) else f"{parameter.size} bytes"
+            return (
+                f"a value of dtype {constant}, or its bytes"
+                if constant in constants(face)
+                else f"{parameter.size} bytes"
+            )
         kind = np.dtype(dtype).kind
         return {"b": "True or False", "f": f"a number, rounded to {dtype}", "c": "a complex number"}.get(
             kind, f"a whole number within the range of {dtype}"

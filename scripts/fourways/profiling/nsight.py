@@ -45,8 +45,9 @@ def profile(
     """Profile one call of one way, with arrays of `size` elements, and return what the report says.
 
     `target` is a lesson's number or name, or a kernel file as `lesson.Case` takes it, with its kernel `entry` and its
-    `case`; of a lesson that launches several kernels, `entry` picks one. `clocks` is one of CLOCKS. `full` collects Nsight Compute's
-    full set, for its own window, in many more passes. `keep` is the .ncu-rep file to write, whole or not at all.
+    `case`; of a lesson that launches several kernels, `entry` picks one. `clocks` is one of CLOCKS. `full` collects
+    Nsight Compute's full set, for its own window, in many more passes. `keep` is the .ncu-rep file to write, whole or
+    not at all.
     Raises LessonError where there is no such target, way or kernel, NoCountersError where counters cannot be read,
     ProfilingError where the way or Nsight Compute fails, ReportError where the report cannot be read.
     """

@@ -21,7 +21,6 @@ SIZE = 16
 """Elements: so few that a kernel takes no time. A case without such a size takes its smallest."""
 LAUNCHES = 500
 """At most so many more launches in each of these processes: what one costs differs from process to process."""
-_NO_PACKAGE = "pybind11 is left out: the package of a case is built once, and then only imported."
 _PATIENCE = 0.2  # seconds for them: fewer where a launch is slow, as in lesson 00, where each compiles
 
 
@@ -51,7 +50,7 @@ def first_result(
     """
     with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
         if isinstance(found, lesson.Case):
-            told = lesson.stand_alone(found, way, size, Path(folder))
+            told = lesson.stand_alone(found, way, size, Path(folder), binding)
         else:
             told = lesson.task(found, way, size, binding)
         return _stages(told | {"launches": launches}, variables, found.path.parent)
@@ -81,7 +80,6 @@ def _stages(told: Task, variables: dict[str, str], folder: Path) -> dict[str, fl
 def first_results(name: str | lesson.Lesson | lesson.Case, ways: Sequence[str] = lesson.WAYS) -> Table:
     """The first results of lesson `name`, or of a case, by each of `ways` that can run here: a table, a column a stage.
 
-    Of a case not by pybind11.
     Two rows for each way: `cold` (empty caches, nothing built) and `warm` (caches filled by the run before). Each has
     `stages`, the seconds of each stage in the median run, and `seconds`, median, p10 and p90 of the whole; and
     `launch_seconds`, those of a further launch, of which none waits for the one before.
@@ -91,40 +89,40 @@ def first_results(name: str | lesson.Lesson | lesson.Case, ways: Sequence[str] =
     Raises FirstResultError as `first_result` does, when the other ways are done; BuildError where CMake fails.
     """
     found = lesson.find(name) if isinstance(name, str) else name
-    size, note = SIZE, ""
     if isinstance(found, lesson.Case):
-        own = [way for way in ways if way != "pybind11"]
         size = found.probe if found.sizes else SIZE
-        note = _NO_PACKAGE if "pybind11" in ways else ""
+        runnable = [way for way in ways if not toolchain.missing("nvcc" if way == "pybind11" else way)]
     else:
-        own = [way for way in ways if found.cells(f"way-{way}")]
-    runnable = [way for way in own if not toolchain.missing(way)]
+        size = SIZE
+        runnable = [way for way in ways if found.cells(f"way-{way}") and not toolchain.missing(way)]
     failures: dict[str, FirstResultError] = {}
     counts: dict[str, int] = {}
 
     def warm_up(way: str) -> None:  # libraries come into the operating system's cache of files
         try:
-            launch = first_result(found, way, {}, size=size)["launch"]
+            launch = first_result(found, way, {}, modules.get(way), size)["launch"]
             counts[way] = max(1, min(LAUNCHES, int(_PATIENCE / launch)))
         except FirstResultError as error:
             failures[way] = error
 
-    with ThreadPoolExecutor() as pool:
-        list(pool.map(warm_up, runnable))
-    runnable = [way for way in runnable if way not in failures]
-    runs: dict[tuple[str, str], list[dict[str, float]]] = {(way, state): [] for way in runnable for state in STATES}
-    launches: dict[tuple[str, str], list[float]] = {key: [] for key in runs}
     with tempfile.TemporaryDirectory(prefix="fourways-") as base:
-        binding = Path(base, "cmake")
-        built = 0.0
-        if isinstance(found, lesson.Lesson) and "pybind11" in runnable:
-            built = building.build_binding(str(found.meta["kernel"]), binding)
+        modules: dict[str, Path] = {}
+        if "pybind11" in runnable and isinstance(found, lesson.Case):
+            modules["pybind11"] = Path(base, "package")
+            built = found.build_package(modules["pybind11"])
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(warm_up, runnable))
+        runnable = [way for way in runnable if way not in failures]
+        if "pybind11" in runnable and isinstance(found, lesson.Lesson):
+            modules["pybind11"] = Path(base, "cmake")
+            built = building.build_binding(str(found.meta["kernel"]), modules["pybind11"])
+        runs: dict[tuple[str, str], list[dict[str, float]]] = {(way, state): [] for way in runnable for state in STATES}
+        launches: dict[tuple[str, str], list[float]] = {key: [] for key in runs}
         for number in range(SAMPLES):
             for way in runnable:
                 caches = toolchain.cold_caches(Path(base, way, str(number)))
                 for state in STATES:
-                    module = binding if way == "pybind11" else None
-                    stages = first_result(found, way, caches, module, size, counts[way])
+                    stages = first_result(found, way, caches, modules.get(way), size, counts[way])
                     launches[way, state].append(stages.pop("launches") / counts[way])
                     if (way, state) == ("pybind11", "cold"):
                         stages["build"] += built
@@ -136,15 +134,15 @@ def first_results(name: str | lesson.Lesson | lesson.Case, ways: Sequence[str] =
         median = samples[SAMPLES // 2]
         row = {"way": way, "state": state, "clock": "host", "stages": median, "seconds": totals}
         rows.append(row | {"launch_seconds": summary(launches[way, state])})
-    table = first_result_table(rows, note)
+    table = first_result_table(rows)
     for error in failures.values():
         error.others = table if rows else None
         raise error
     return table
 
 
-def first_result_table(rows: Sequence[Row], note: str = "") -> Table:
-    """The rows of `first_results` as a table, with a note on what is not there."""
+def first_result_table(rows: Sequence[Row]) -> Table:
+    """The rows of `first_results` as a table."""
     columns = [
         ("way", lambda row: row["way"]),
         ("caches", lambda row: row["state"]),
@@ -152,8 +150,7 @@ def first_result_table(rows: Sequence[Row], note: str = "") -> Table:
         ("total", lambda row: seconds(row["seconds"]["median"])),
     ]
     counts = " and of ".join(f"{row['seconds']['samples']} {row['state']}" for row in rows[:2])
-    clock = f"Host clock; the median of {counts} fresh processes." if rows else ""
-    return Table("first_result", rows, columns, f"{clock} {note}".strip())
+    return Table("first_result", rows, columns, f"Host clock; the median of {counts} fresh processes.")
 
 
 def first_result_figure(rows: Sequence[Row], kernel: str) -> Any:
