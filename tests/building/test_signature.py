@@ -81,7 +81,8 @@ def test_all_of_the_lessons_kernels() -> None:
     [
         ("int main() {}", (), "mine.cu holds no kernel"),
         ("template <class T> __global__ void only(T *a) {}", (), r"name an instance: only<float>"),
-        ('extern "C" __global__ void mine(int *p) {}', ("other",), "other"),
+        ('extern "C" __global__ void mine(int *p) {}', ("other",), "no kernel other; there are: mine$"),
+        ("namespace a { __global__ void inner(int *p) {} }", (), r"no kernel inner; is it in a namespace, .*meant$"),
         ('extern "C" __global__ void mine(flaot *p) {}', (), "flaot"),
     ],
 )
@@ -95,3 +96,34 @@ def test_a_parameter_with_brackets_keeps_all_names(tmp_path: Path) -> None:
     path.write_text('extern "C" __global__ void rows(const float *x, float (*q)[4], int n) {}\n')
     (found,) = building.signatures(path).values()
     assert [each.name for each in found.parameters] == ["x", "q", "n"]
+
+
+def test_pointers_and_characters_of_all_kinds(tmp_path: Path) -> None:
+    text = """extern "C" __global__ void mine(const volatile float *v, const float *const *pp, float *const *p,
+                                const float (*rows)[4], wchar_t w, const char16_t *c, int n = 1, float a = 1.5f) {}"""
+    (found,) = building.signatures(written(tmp_path, text)).values()
+    assert [(each.name, each.kind, each.dtype) for each in found.parameters] == [
+        ("v", "input", "float32"),
+        ("pp", "input", None),
+        ("p", "input", None),
+        ("rows", "input", None),
+        ("w", "scalar", "int32"),
+        ("c", "input", "uint16"),
+        ("n", "scalar", "int32"),
+        ("a", "scalar", "float32"),
+    ]
+    assert str(found).startswith("mine(const float *v, float const* const*pp, float* const*p, float const (*) [4] rows,")
+
+
+def test_the_files_macros_are_its_own(tmp_path: Path) -> None:
+    """Short names are macros in many a kernel."""
+    macros = "".join(f"#define {name} double\n" for name in ("T", "A", "F", "S", "number", "kind"))
+    text = macros + 'extern "C" __global__ void mine(const T *x, A *y, int n) {}'
+    (found,) = building.signatures(written(tmp_path, text)).values()
+    assert str(found) == "mine(const double *x, double *y, int n)"
+
+
+@pytest.mark.parametrize("options", [["-std=c++11"], ["-std=c++03"], ["-dlto"], ["--std=c++11", "--dlink-time-opt=true"]])
+def test_options_of_other_standards_and_for_other_outputs(tmp_path: Path, options: list[str]) -> None:
+    file = written(tmp_path, 'enum E { a };\nextern "C" __global__ void mine(float2 *z, E e) {}\n')
+    assert str(building.signatures(file, options=options)["mine"]) == "mine(float2 *z, E e)"

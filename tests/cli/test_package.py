@@ -45,7 +45,7 @@ def test_it_prints_what_it_wrote_and_how_to_go_on(cases: Path, tmp_path: Path, m
         (("softclip.cu", "--case", "fir.py"), 1, "make_inputs gives"),
         (("softclip.cu", "--case", "softclip.py", "--entry", "hard"), 1, "no kernel 'hard' in softclip.cu"),
         (("no.cu", "--case", "softclip.py"), 1, "no file"),
-        (("softclip.cu",), 2, "Missing option '--case'"),
+        (("softclip.cu",), 2, "softclip.cu begins one; give it a reference"),
     ],
 )
 def test_bad_input_is_refused_and_leaves_nothing(

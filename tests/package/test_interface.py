@@ -65,6 +65,12 @@ def reference(*inputs): return np.ones(n, "f4")
     assert face.asks_size == (told == ["y has shape (size,)"])
 
 
+def test_a_pointer_to_arrays_is_refused(tmp_path: Path) -> None:
+    case = "def make_inputs(size): return (np.ones((size, 4), 'f4'),)\ndef reference(x): return x"
+    with pytest.raises(package.PackageError, match=r"k\.cu: x is float const \(\*\) \[4\]; a binding takes plain"):
+        interface(tmp_path, "const float (*x)[4], float *y, int n", case)
+
+
 def test_a_parameter_without_a_name_is_refused(tmp_path: Path) -> None:
     case = "def make_inputs(size): return (np.ones(size, 'f4'),)\ndef reference(x): return x"
     with pytest.raises(package.PackageError, match=r"k\.cu: argument 1 of k has no name: give it one"):

@@ -115,6 +115,9 @@ def test_python_is_as_formatters_and_type_checkers_want_it(root: Path, tmp_path:
         ("copy", "would hide the module copy"),
         ("numpy", "would hide the module numpy"),
         ("case", "would hide the module case"),
+        ("kernel", "has a meaning inside the package"),
+        ("getattr", "has a meaning inside the package"),
+        ("clip_", "no _ last"),
     ],
 )
 def test_a_bad_name_is_refused(name: str, told: str, case: lesson.Case, tmp_path: Path) -> None:
@@ -144,6 +147,7 @@ def test_a_folder_that_is_not_free_is_left_as_it_is(case: lesson.Case, tmp_path:
     [
         ("def reference", "def reverence", "case.py defines no reference"),
         ("    return blocks(size), THREADS", "    return eval('blocks')(size), THREADS", "launch cannot stand alone"),
+        ("np.arange(size,", "np.arange(open(__file__[:-7] + 'half.cuh').close() or size,", "cannot be run elsewhere"),
     ],
 )
 def test_a_case_that_lacks_something_leaves_nothing(old: str, new: str, told: str, tmp_path: Path) -> None:
@@ -171,3 +175,41 @@ def test_a_header_above_the_kernel_is_refused(case: lesson.Case, tmp_path: Path)
     above = lesson.Case(tmp_path / "deep" / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
     with pytest.raises(package.PackageError, match="copy that header beside the kernel first"):
         package.write(above, "double_it", tmp_path / "new")
+
+
+@pytest.mark.parametrize(
+    "comment, told",
+    [
+        ("// scale: gain * (x + bias), bent softly — twice", "gain * (x + bias), bent softly — twice."),
+        ("// Half of x.\n// And more.", "Half of x."),
+        ("// Half\n// of x", "Half of x."),
+        ("// SPDX-License-Identifier: MIT\n\n/** Half of x.\n * Fast. */", "Half of x."),
+        ("// " + "Half of x, or " * 9, "Half of x, or Half of x, or Half of x, or Half of x, or Half of x."),
+        ("// Half of x; that is, " + "half " * 20, "Half of x."),
+        ("// one\\two", "The CUDA kernel scale."),
+        ("", "The CUDA kernel scale."),
+    ],
+)
+def test_the_first_comment_is_the_summary(comment: str, told: str, tmp_path: Path) -> None:
+    kernel = "__global__ void scale(const float *x, float *y, int n) {}"
+    (tmp_path / "mine.cu").write_text(f"{comment}\n{kernel} // no comment of the file\n")
+    (tmp_path / "case.py").write_text(CASE[: CASE.index("def launch")].replace('"""Twice x."""', ""))
+    case = lesson.Case(tmp_path / "mine.cu", case=tmp_path / "case.py")
+    package.write(case, "double_it", tmp_path / "new")
+    for file in ("src/double_it/__init__.py", "pyproject.toml", "README.md"):
+        assert told in (tmp_path / "new" / file).read_text(encoding="utf-8")
+
+
+def test_a_package_is_not_called_as_a_parameter(case: lesson.Case, tmp_path: Path) -> None:
+    with pytest.raises(package.PackageError, match="'x' is a parameter of the kernel"):
+        package.write(case, "x", tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_the_kernels_text_is_carried_as_it_is(case: lesson.Case, tmp_path: Path) -> None:
+    (tmp_path / "half.cuh").write_bytes("// größe\r\n".encode())
+    package.write(case, "double_it", tmp_path / "new")
+    assert (tmp_path / "new/src/kernel/half.cuh").read_bytes() == "// größe\r\n".encode()
+    (tmp_path / "half.cuh").write_bytes("// größe\n".encode("latin-1"))
+    with pytest.raises(package.PackageError, match=r"half\.cuh is no UTF-8 text"):
+        package.write(case, "double_it", tmp_path / "other")

@@ -3,8 +3,8 @@
 - nvrtc, nvcc: the compilers themselves
 - pycuda: nvcc, called as PyCUDA's `SourceModule` calls it
 - cuda.core: NVRTC, called by `cuda.core.Program`
-- cmake: the whole extension module `fourways_aot` with this kernel alone: configured, compiled, linked. Its cubin holds
-  whatever else `cpp/aot/NAME.cu` calls, as CUB's own kernels
+- cmake: the whole extension module `fourways_aot` with this kernel alone, or a case's package: configured, compiled,
+  linked. Its cubin holds whatever else `cpp/aot/NAME.cu` calls, as CUB's own kernels
 
 A compiler that refuses the kernel is a row that says why, and the others go on.
 

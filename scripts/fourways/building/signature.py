@@ -16,21 +16,27 @@ from fourways import kernels
 from fourways.building.compile import BuildError, build
 from fourways.tables import Row, Table
 
-_ASKING = """#include {path}
+_ASKING = """namespace fourways_signature {{  // before the file, whose macros may be called T; in C++11
+template <unsigned long long...> struct numbers;
+template <class Argument> struct number {{
+    enum : unsigned long long {{ kind = __is_class(Argument) || __is_union(Argument) ? 2 : __is_enum(Argument) }};
+    enum : unsigned long long {{ value = 1024 * sizeof(Argument) + 4 * alignof(Argument) + kind }};
+}};
+template <class Function> struct of;
+template <class... Argument> struct of<void(Argument...)> {{ typedef numbers<number<Argument>::value...> sizes; }};
+template <int, class Function, class Sizes> __global__ void show() {{}}
+}}
+#include {path}
 
 namespace fourways_signature {{
-template <unsigned long long...> struct numbers;
-template <class T> constexpr unsigned long long kind = __is_class(T) || __is_union(T) ? 2 : __is_enum(T);
-template <class F> struct of;
-template <class A> constexpr unsigned long long number = 1024 * sizeof(A) + 4 * alignof(A) + kind<A>;
-template <class... A> struct of<void(A...)> {{ typedef numbers<number<A>...> sizes; }};
-template <int, class F, class S> __global__ void show() {{}}
 {instances}
 }}
 """
 _INSTANCE = "template __global__ void show<{number}, decltype({entry}), of<decltype({entry})>::sizes>();"
+_NOT_FOR_PTX = re.compile(r"--?(?:dlto|dlink-time-opt|gen-opt-lto|std=c\+\+03)(?:=true)?")
 _SHOWN = re.compile(r"show<(\d+), void \((.*)\), fourways_signature::numbers<(.*?)>\s*>\(\)$")
-_INLINE = re.compile(r"::(?:__\d+|\w+_NS)(?=::)")  # namespaces of a library's version, which nobody writes
+# namespaces that nobody writes: those of a library's version, and those without a name
+_UNWRITTEN = re.compile(r"::(?:__\d+|\w+_NS)(?=::)|\(anonymous namespace\)::")
 _TYPE_WORDS = ("bool", "char", "short", "int", "long", "unsigned", "signed", "float", "double", "const")
 _DTYPES = {
     "bool": "bool",
@@ -41,6 +47,9 @@ _DTYPES = {
     "unsigned short": "uint16",
     "int": "int32",
     "unsigned int": "uint32",
+    "wchar_t": "int32",
+    "char16_t": "uint16",
+    "char32_t": "uint32",
     "long": "int64",
     "unsigned long": "uint64",
     "long long": "int64",
@@ -107,12 +116,19 @@ def signatures(path: Path | str, entries: Sequence[str] = (), options: Sequence[
     with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
         asking = Path(folder, path.name).with_suffix(".cu")
         asking.write_text(_ASKING.format(path=quoted, instances=instances), encoding="utf-8")
-        ptx = _ptx(asking, [f"-I{path.parent}", *options])
+        try:
+            ptx = _ptx(asking, [f"-I{path.parent}", *(each for each in options if not _NOT_FOR_PTX.fullmatch(each))])
+        except BuildError as error:
+            if lost := [entry for entry in entries if f'identifier "{entry}" is undefined' in str(error)]:
+                hidden = "is it in a namespace, a text, an #if? Take it out, or name the kernel that is meant"
+                there = hidden if lost[0] in written else f"there are: {', '.join(written)}"
+                raise BuildError(f"{path.name}: the compiler finds no kernel {lost[0]}; {there}") from None
+            raise
     found = {}
     for name in re.findall(r"\.entry (_ZN18fourways_signature4show\w+)", ptx):
         if not (shown := _SHOWN.search(_demangled(name))):
             raise BuildError(f"{path.name}: the compiler's name of a signature was not understood: {_demangled(name)}")
-        entry, types = entries[int(shown[1])], _split(_INLINE.sub("", shown[2]))
+        entry, types = entries[int(shown[1])], _split(_UNWRITTEN.sub("", shown[2]))
         numbers = [int(number.rstrip("ul")) for number in _split(shown[3])]
         names = _names(written.get(entry.partition("<")[0], ""), len(types))
         found[entry] = Signature(entry, tuple(map(_parameter, names, types, numbers)))
@@ -145,10 +161,10 @@ def _is_template(path: Path, name: str) -> bool:
 def _ptx(path: Path, options: Sequence[str]) -> str:
     """By NVRTC, or else nvcc; functions may be missing (`-rdc`), as those of a program's other units are."""
     try:
-        return build(path, "nvrtc", "80", "ptx", ["-rdc=true", *options]).code.decode(errors="replace")
+        return build(path, "nvrtc", "90", "ptx", ["-rdc=true", *options]).code.decode(errors="replace")
     except BuildError as by_nvrtc:
         try:
-            return build(path, "nvcc", "80", "ptx", ["-rdc=true", *options]).code.decode(errors="replace")
+            return build(path, "nvcc", "90", "ptx", ["-rdc=true", *options]).code.decode(errors="replace")
         except BuildError:
             raise by_nvrtc from None
 
@@ -181,7 +197,7 @@ def _split(text: str) -> list[str]:
 
 def _names(written: str, count: int) -> list[str]:
     """The parameters' names in the text, or numbers where the text does not tell."""
-    parts = _split(written)
+    parts = [re.sub(r"\s*=.*", "", part) for part in _split(written)]  # without default arguments
     names = (
         [re.search(r"[\s*&>](\w+)\s*(?:\)\s*)?(?:\[\w*\]\s*)*$", part) for part in parts]
         if len(parts) == count
@@ -195,11 +211,13 @@ def _names(written: str, count: int) -> list[str]:
 def _parameter(name: str, shown: str, number: int) -> Parameter:
     """One parameter by its demangled type, such as `float const*`, and its number: size, alignment and kind in one."""
     size, alignment, kind = number // 1024, number % 1024 // 4, number % 4
-    if "(*" in shown or shown.endswith("]"):
-        return Parameter(name, shown, "output", size, alignment, None, f"NumPy has no dtype for {shown}")
+    if re.search(r"\(\*|\]$|\*.*\*$", shown):  # to a function, an array, a pointer
+        read = re.search(r"\bconst(?: \(\*\).*|\*)$", shown)
+        why = f"NumPy has no dtype for {shown}"
+        return Parameter(name, shown, "input" if read else "output", size, alignment, None, why)
     if shown.endswith("*"):
         pointee = shown[:-1].strip()
-        const = bool(re.search(r"\bconst$", pointee)) and not pointee.endswith("*")
+        const = bool(re.search(r"\bconst(?: volatile)?$", pointee))
         plain = re.sub(r"\s*\b(?:const|volatile)\b", "", pointee).strip()
         dtype = _DTYPES.get(plain)
         why = "" if dtype else f"NumPy has no dtype for {plain}"

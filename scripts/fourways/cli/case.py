@@ -1,5 +1,6 @@
 """The command `fourways case`."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -28,8 +29,19 @@ def case(
     give it the inputs that you mean, and the right answer by NumPy; until then the host way judges.
 
     `fourways case my.cu --case my_case.py --way pycuda` shows the code that calls the kernel in that way, to be copied.
+    Its `launch(size)` is yours to write: grid and block as tuples, and bytes of dynamic shared memory.
 
-    What a case may define: make_inputs, reference, launch, options, rtol, atol, sizes, size, outputs, in_place.
+    A case defines what it needs of these:
+
+    - `make_inputs(size)`: the kernel's arguments in their order, without outputs and the size
+    - `reference(*inputs)`: the right output, or a tuple of them
+    - `launch(size)`: grid, block and, if any, bytes of dynamic shared memory; default: a thread an element
+    - `options = ("-DTAPS=8",)`: for the compilers
+    - `rtol, atol = 1e-6, 1e-7`: an answer may differ by `atol + rtol * abs(right)`; default 1e-5 and 0
+    - `sizes = (1, 33, 1000)`: what to check at
+    - `size = "n"`: the parameter that takes the size, where several could
+    - `outputs = ("y",)`: where the kernel only reads a pointer that is not to const
+    - `in_place = ("u",)`: outputs that are read, too; `make_inputs` gives what they hold before
     """
     from fourways import files, lesson
 
@@ -47,4 +59,5 @@ def case(
     signature = lesson.signature_of(path, entry)
     files.write_text(writable(target) or target, lesson.skeleton(signature))
     console.print(str(signature), markup=False, highlight=False, soft_wrap=True)
-    tell(f"written: {files.short(target)}; next: fourways check {kernel} --case {files.short(target)}")
+    written = files.short(target)
+    tell(f"written: {written}; next: {shlex.join(['fourways', 'check', kernel, '--case', str(written)])}")

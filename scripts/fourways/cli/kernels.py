@@ -42,10 +42,10 @@ def build(
     `fourways build my.cu --arch all --json builds.json` takes a file of your own, for seven architectures. The last
     table says which artefact runs on which GPU.
 
-    `fourways build my.cu --case case.py` builds your kernel with its case's options, and by CMake with a binding as
+    `fourways build my.cu --case my_case.py` builds your kernel with its case's options, and by CMake with a binding as
     `fourways package` writes it.
 
-    `fourways build my.cu --entry mine -c nvrtc -o -maxrregcount=32` shows what an option does to one kernel;
+    `fourways build my.cu --entry my_kernel -c nvrtc -o -maxrregcount=32` shows what an option does to one kernel;
     `fourways build 1 --figure builds.svg` draws the seconds.
 
     A compiler that refuses the kernel has a row that is not built, with its first error below the table; the others
@@ -120,9 +120,9 @@ def sass(
     code it says so and lists nothing. A way whose compiler refuses the kernel is named with the reason, and the
     others go on; the command fails where all refuse.
 
-    `fourways sass my.cu --case case.py` builds your kernel with its case's options.
+    `fourways sass my.cu --case my_case.py` builds your kernel with its case's options.
 
-    `fourways sass my.cu --entry mine -w pycuda -w "pycuda --fmad=false"` shows what an option does to your kernel;
+    `fourways sass my.cu --entry my_kernel -w pycuda -w "pycuda --fmad=false"` shows what an option does to your kernel;
     `fourways sass 1 -w nvrtc --arch 80 --arch 90` what an architecture does.
     """
     from fourways import lesson
@@ -182,12 +182,12 @@ def link(
     `fourways link --arch all` shows the calls left for seven architectures. No GPU is needed, but only on one (which:
     `--device 1`) is the program checked, against NumPy, and timed.
 
-    `fourways link library.cu mine.cu --entry my_kernel --case case.py` takes files of your own; `fourways case` begins
-    the case. Without one the inputs are random arrays of one size. All builds must agree with the case's reference, or
-    with `--reference expected.py:function`; without either with the first that could be made. NaN is never right. A
-    number is a lesson's kernel: `fourways link 1 --entry doublify`.
+    `fourways link library.cu my.cu --entry my_kernel --case my_case.py` takes files of your own; `fourways case my.cu`
+    begins the case. Without one the inputs are random arrays of one size. All builds must agree with the case's
+    reference, or with `--reference expected.py:function`; without either with the first that could be made. NaN is
+    never right. A number is a lesson's kernel: `fourways link 1 --entry doublify`.
 
-    `fourways link library.ltoir mine.cu --build "LTO-IR, nvJitLink" --entry my_kernel` takes what is compiled already
+    `fourways link library.ltoir my.cu --build "LTO-IR, nvJitLink" --entry my_kernel` takes what is compiled already
     (.ptx, .cubin, .ltoir, .fatbin, .o, .a). A build that cannot use it says so in its row; one that fails has its row,
     too, and then the command fails at the end.
     """

@@ -28,9 +28,9 @@ def check(
 
     `fourways check 1 --way host` checks lesson 01 on the CPU. Outputs are poisoned first, NaN fails.
 
-    `fourways check my.cu --case case.py` checks a kernel of your own, of any signature, with the inputs and against the
-    reference of a case, which `fourways case my.cu` begins for you. Without a case its inputs are random arrays of one
-    size, and the host way judges.
+    `fourways check my.cu --case my_case.py` checks a kernel of your own, whatever arrays, numbers and structs it
+    takes, with the inputs and against the reference of a case, which `fourways case my.cu` begins for you. Without a
+    case its arrays are random and of one size, its numbers 1, its structs all zeros, and the host way judges.
 
     `fourways check my.cu --sanitize thread` runs it on the CPU, each CUDA thread as an OS thread, and names the lines
     of a race within a block; `--sanitize address` those that use an array beyond its ends. No GPU is needed.
@@ -112,8 +112,8 @@ def time(
 
     `fourways time 1 --first` takes the first result apart, in fresh processes with cold and warm caches.
 
-    `fourways time my.cu --case case.py` times a kernel of your own, once it is right at awkward sizes, as by
-    `fourways check`. `fourways time a.cu b.cu --case case.py` puts variants of it side by side, in turns.
+    `fourways time my.cu --case my_case.py` times a kernel of your own, once it is right at awkward sizes, as by
+    `fourways check`. `fourways time my.cu variant.cu --case my_case.py` puts variants of it side by side, in turns.
 
     Nothing is timed whose answer is wrong. Every row says by which clock it is: the GPU's (device) or the host's.
     """

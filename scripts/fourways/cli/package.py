@@ -1,5 +1,6 @@
 """The command that makes a package to ship: `fourways package`."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -12,9 +13,9 @@ from fourways.cli.options import console, errors, refusing
 def package(
     kernel: Annotated[Path, typer.Argument(metavar="MY.CU", help="A .cu or .cuh file of your own.")],
     case: Annotated[
-        Path,
+        Path | None,
         typer.Option("--case", help="Its case: `make_inputs(size)`, `reference(*inputs)` and, if need be, `launch`."),
-    ],
+    ] = None,
     folder: Annotated[
         Path | None, typer.Argument(metavar="DIR", help="A new or empty folder; default: the package's name.")
     ] = None,
@@ -27,9 +28,12 @@ def package(
 ) -> None:
     """Make a package that pip installs of a kernel and its case: `import NAME`, with CuPy arrays or PyTorch tensors.
 
-    `fourways package softclip.cu --case case.py` makes the folder `softclip`. In it are the kernel as it stands, a
-    binding that checks every argument before it launches, a Python function that allocates the outputs, CMake's and
-    pip's files, tests made from the case, and a README. It needs nothing of Four Ways any more.
+    `fourways package my.cu --case my_case.py`, for a kernel `softclip`, makes the folder `softclip`. In it are the
+    kernel as it stands, a binding that checks every argument before it launches, a Python function that allocates the
+    outputs, CMake's and pip's files, tests made from the case, which must have a reference, and a README. It needs
+    nothing of Four Ways any more.
+
+    `fourways package my.cu --case my_case.py --name clip work` calls it `clip`, and makes the folder `work`.
 
     What an array tells is not asked for: the case is called at three small sizes, and an integer that is an extent of
     the same array at all three is taken from it. The command prints what it found; where two numbers agree by chance,
@@ -40,6 +44,11 @@ def package(
     from fourways import lesson
     from fourways import package as packages
 
+    if not case:
+        raise typer.BadParameter(
+            f"it is missing: fourways case {shlex.quote(str(kernel))} begins one; give it a reference",
+            param_hint="--case",
+        )
     with errors.status(f"looking at {kernel.name}"):
         found = lesson.Case(kernel, entry, case=case)
         with refusing("--name"):
@@ -51,7 +60,8 @@ def package(
     console.print(_tree(folder))
     for line in face.told:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
-    here = folder if folder.is_absolute() else f"./{folder}"  # without a slash pip looks for it on its index
+    # without a slash pip looks for it on its index
+    here = shlex.quote(str(folder if folder.is_absolute() else f"./{folder}"))
     for command in (
         f"\npip install {here}",
         f"pip install pytest cupy-cuda13x && pytest {here}",

@@ -43,8 +43,8 @@ def profile(
     `fourways profile 1` profiles lesson 01's kernel as built by NVRTC; `fourways profile 1 --way pycuda --size 2^20` in
     another way, on fewer elements.
 
-    `fourways profile my.cu --case case.py --report mine.ncu-rep --figure roofline.svg` profiles a kernel of your own,
-    keeps the report and draws the roofline. `fourways case my.cu` begins the case.
+    `fourways profile my.cu --case my_case.py --report mine.ncu-rep --figure roofline.svg` profiles a kernel of your
+    own, keeps the report and draws the roofline. `fourways case my.cu` begins the case.
 
     `fourways profile mine.ncu-rep` prints a report that you have, up to four launches side by side; no GPU is needed.
 

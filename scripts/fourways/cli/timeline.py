@@ -43,7 +43,7 @@ def timeline(
     `fourways timeline 1` records lesson 01's kernel as built by NVRTC, from its imports to the copied result;
     `fourways timeline 1 --way all` every cell of the lesson.
 
-    `fourways timeline my.cu --case case.py` records a kernel of your own; `fourways case my.cu` begins its case.
+    `fourways timeline my.cu --case my_case.py` records a kernel of your own; `fourways case my.cu` begins its case.
 
     `fourways timeline 1 --figure timeline.svg --trace trace.json` draws it, and writes it for Perfetto. It needs a
     GPU, but no rights to its counters.

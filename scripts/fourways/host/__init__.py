@@ -1,4 +1,4 @@
-"""The host way: a kernel of `cpp/kernels`, unchanged, compiled by a C++ compiler and run on NumPy arrays.
+"""The host way: a kernel's file, unchanged, compiled by a C++ compiler and run on NumPy arrays.
 
     module = host.compile(kernels.path("doublify"), options=("-DFACTOR=3",))
     kernel = module.get_function("doublify")

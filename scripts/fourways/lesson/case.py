@@ -19,6 +19,7 @@ An input is a pointer to const, an output any other pointer. Without a reference
 """
 
 import functools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -221,6 +222,9 @@ class Case:
     def _find_roles(self) -> None:
         """Say of each parameter whether the case gives it, the size is it, or the kernel writes it."""
         parameters = self.signature.parameters
+        if addresses := [each for each in parameters if re.search(r"&|\*.*\*|\(\*\)\(", each.type)]:
+            name, type = addresses[0].name, addresses[0].type
+            self._refuse(f"{name} is {type}; a case gives arrays and numbers, none of which holds an address")
         written = tuple(each.name for each in parameters if each.kind == "output")
         self.outputs = self._given.parameters("outputs", written, self.signature) or written
         self.in_place = self._given.parameters("in_place", self.outputs, self.signature)
@@ -264,7 +268,8 @@ class Case:
             self._refuse(f"reference gives {right.dtype} for {name}; {self._parameters[name].type} wants {dtype}")
         if name in self.in_place and right.shape != (shape := inputs[self.names.index(name)].shape):
             self._refuse(f"reference gives shape {right.shape} for {name}, whose values before have {shape}")
-        taken = np.ascontiguousarray(right, dtype).reshape(right.shape)
+        with np.errstate(over="ignore"):  # a number too large for the dtype is infinite in it
+            taken = np.ascontiguousarray(right, dtype).reshape(right.shape)
         if taken.dtype.kind in "iu" and (place := _first(taken != right)) is not None:
             self._refuse(f"reference gives {right.flat[place]} for {name}, at element {place}: no {dtype} holds it")
         if (place := _first_nan(taken)) is not None:

@@ -58,9 +58,9 @@ class CaseFile:
             found = function(*arguments)
         except LessonError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             asked = "…" if key == "reference" else arguments[0]
-            self.refuse(f"{key}({asked}){_line(error, self._file)}: {type(error).__name__}: {error}")
+            self.refuse(f"{key}({asked}){_line(error, self._file)}: {_words(error)}")
         return tuple(found) if isinstance(found, tuple | list) else (found,)
 
     def refuse(self, problem: str) -> NoReturn:
@@ -80,9 +80,8 @@ def named_reference(reference: str) -> Callable[..., Any]:
     def expected(*inputs: Any) -> Any:
         try:
             return function(*inputs)
-        except Exception as error:
-            where = _line(error, Path(file))
-            raise LessonError(f"the reference {reference}{where}: {type(error).__name__}: {error}") from None
+        except (Exception, SystemExit) as error:
+            raise LessonError(f"the reference {reference}{_line(error, Path(file))}: {_words(error)}") from None
 
     return expected
 
@@ -91,9 +90,17 @@ def _run(file: Path) -> Mapping[str, Any]:
     if not file.is_file():
         raise LessonError(f"no file {file}: `fourways case my.cu` writes a case for a kernel")
     try:
+        file.read_text(encoding="utf-8")
         return runpy.run_path(str(file), run_name=file.stem)
     except (Exception, SystemExit) as error:
-        raise LessonError(f"{file.name}{_line(error, file)} cannot be run: {type(error).__name__}: {error}") from None
+        beside = isinstance(error, ModuleNotFoundError) and file.with_name(f"{error.name}.py").is_file()
+        hint = f"; a case stands alone: put what it needs of {error.name}.py into it" * beside  # type: ignore[attr-defined]
+        raise LessonError(f"{file.name}{_line(error, file)} cannot be run: {_words(error)}{hint}") from None
+
+
+def _words(error: BaseException) -> str:
+    """What an error says, in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def _line(error: BaseException, file: Path | None) -> str:

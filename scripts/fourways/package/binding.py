@@ -4,7 +4,6 @@ import fcntl
 import hashlib
 import importlib.util
 import json
-import keyword
 import os
 import re
 import shutil
@@ -24,7 +23,7 @@ import pybind11
 from fourways import files, toolchain
 from fourways.package.case import Case, PackageError
 from fourways.package.probe import interface
-from fourways.package.project import sources
+from fourways.package.project import free_name, sources
 
 _IMPORTING = threading.Lock()
 _CONFIGURE = (
@@ -103,8 +102,7 @@ def builder(case: Case) -> Callable[[Path, Sequence[str]], float]:
 
 
 def _name(case: Case) -> str:
-    name = re.sub(r"\W+", "_", case.entry).strip("_")
-    return name + "_" * keyword.iskeyword(name)
+    return free_name(re.sub(r"\W+", "_", case.entry).strip("_"))
 
 
 def _name_alone(case: Case) -> str:

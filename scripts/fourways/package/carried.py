@@ -1,6 +1,7 @@
 """What a package carries over from the user: the kernel with the headers beside it, and the case's launch."""
 
 import ast
+import contextlib
 import re
 import runpy
 from collections.abc import Iterator, Sequence
@@ -10,6 +11,8 @@ from typing import Any
 from fourways.package.case import Case, PackageError
 
 _IMPORTS = (ast.Import, ast.ImportFrom)
+_COMMENT = re.compile(r"^(?://[^\n]*\n?)+|^/\*.*?\*/", re.MULTILINE | re.DOTALL)
+_LICENCE = re.compile("copyright|licen[cs]e|spdx", re.IGNORECASE)
 _INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -30,7 +33,10 @@ def with_headers(path: Path, folders: Sequence[Path] = ()) -> dict[str, str]:
         path, name = waiting.pop()
         if name in found:
             continue
-        found[name] = path.read_text(encoding="utf-8")
+        try:
+            found[name] = path.read_bytes().decode()  # line ends as they are
+        except UnicodeDecodeError as error:
+            raise PackageError(f"{name} is no UTF-8 text ({error.reason} at byte {error.start}): save it so") from None
         for included in _INCLUDE.findall(found[name]):
             places = [(path.parent, Path(name).parent / included), *((each, Path(included)) for each in folders)]
             if place := next((each for each in places if (each[0] / included).is_file()), None):
@@ -69,14 +75,47 @@ def defined(case: Case) -> dict[str, Any]:
     return found
 
 
+def check_copy(case: Case, file: Path, size: int, inputs: Sequence[Any]) -> None:
+    """Raise PackageError where the copy `file` of the case's file misses what lies beside the case, or in this folder.
+
+    `inputs` are those of the reference, made for `size`.
+    """
+    assert case.file
+    try:
+        with contextlib.chdir(file.parent):
+            copy = runpy.run_path(str(file), run_name="case")
+            copy["make_inputs"](size)
+            copy["reference"](*inputs)
+    except (Exception, SystemExit) as error:
+        found = " ".join(f"{type(error).__name__}: {error}".split())
+        advice = "a case of a package stands alone: let it make what it reads"
+        raise PackageError(f"{case.file.name} cannot be run elsewhere ({found}); {advice}") from None
+
+
 def summary(case: Case) -> str:
-    """What the kernel computes, in a line: of the docstring of the case's reference, or the kernel's first comment."""
+    """What the kernel computes, in a line: of the docstring of the case's reference, or the file's first comment.
+
+    Of a long one it is the first sentence, or what stands before a comma; a licence is no such comment.
+    """
     tree = ast.parse(case.file.read_text(encoding="utf-8")) if case.file else ast.Module([], [])
     references = [each for each in tree.body if isinstance(each, ast.FunctionDef) and each.name == "reference"]
-    comment = re.match(r"\s*//\s*(?:\w+:\s*)?(.+)", case.source)
-    told = [ast.get_docstring(each) or "" for each in references] + [comment[1] if comment else ""]
-    line = next((text for text in told if text), "").partition("\n")[0].strip().rstrip(".;:,")
-    return f"{line}." if line and len(line) < 80 and not set(line) & {"\\", '"'} else f"The CUDA kernel {case.entry}."
+    told = [ast.get_docstring(each) or "" for each in references]
+    told += [_plain(found[0]) for found in _COMMENT.finditer(case.source) if not _LICENCE.search(found[0])]
+    text = " ".join(next((text for text in told if text), "").partition("\n\n")[0].split())
+    text = re.split(r"(?<=\w\w[.!?]) (?=[A-Z])", text)[0]  # the first sentence
+    line = next((text[:end] for end in _ends(text) if end < 80), "").rstrip(".;:, ")
+    return f"{line}." if line and not set(line) & {"\\", '"'} else f"The CUDA kernel {case.entry}."
+
+
+def _plain(comment: str) -> str:
+    """A comment without its signs, and without the name before it, as in `softclip: bent softly`."""
+    lines = (re.sub(r"^\s*(?://+|/?\*+/?)|\*+/\s*$", "", line).strip() for line in comment.splitlines())
+    return re.sub(r"^\w+:\s+", "", "\n".join(lines).strip())
+
+
+def _ends(text: str) -> list[int]:
+    """Where a text can end, from its own end back: before a semicolon or a colon, else before a comma."""
+    return [len(text), *(found.start() for sign in ("[;:] ", ", ") for found in [*re.finditer(sign, text)][::-1])]
 
 
 def launch_source(case: Case) -> str:

@@ -11,6 +11,7 @@ from fourways.package import carried
 from fourways.package.case import Case, Parameter
 
 _OURS = {"out", "stream", "launch", "np", "call", "on", "grid", "block", "shared", "threads", "blocks", "most", "math"}
+_OURS |= {"cupy", "expected", "pytest"}  # of the tests
 
 
 @dataclass(frozen=True)

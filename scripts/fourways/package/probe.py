@@ -18,11 +18,13 @@ _PROBES = (5, 12, 33)
 def interface(case: Case) -> Interface:
     """Call the case at three sizes, and find out what need not be asked for.
 
-    Raises PackageError for a parameter without a name, and what the case raises itself.
+    Raises PackageError for a parameter without a name, or to arrays, and what the case raises itself.
     """
     parameters = {each.name: each for each in case.signature.parameters}
     if nameless := [name for name in parameters if not name.isidentifier()]:
         raise PackageError(f"{case.path.name}: {nameless[0]} of {case.entry} has no name: give it one in the kernel")
+    if rows := [each for each in parameters.values() if "(*)" in each.type]:
+        raise PackageError(f"{case.path.name}: {rows[0].name} is {rows[0].type}; a binding takes plain pointers alone")
     size_name = case.size or ("size" if "size" not in parameters else "launch_size")
     probes = list(_probes(case, size_name))
     given = [name for name in parameters if name in (*case.names, case.size)]

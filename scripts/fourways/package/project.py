@@ -1,5 +1,6 @@
 """All files of a package by their paths, and the package written to a folder, whole or not at all."""
 
+import builtins
 import json
 import keyword
 import re
@@ -8,8 +9,8 @@ import tempfile
 from pathlib import Path
 
 from fourways import kernels
-from fourways.package.carried import compiler_options, defined, kernel_files, summary, with_headers
-from fourways.package.case import Case
+from fourways.package.carried import check_copy, compiler_options, defined, kernel_files, summary, with_headers
+from fourways.package.case import Case, PackageError
 from fourways.package.cpp_text import binding
 from fourways.package.fill import fill
 from fourways.package.interface import Interface
@@ -19,19 +20,24 @@ from fourways.package.readme_text import readme
 from fourways.package.tests_text import tests
 
 _TAKEN = {"case", "cuda", "cupy", "fourways", "numba", "numpy", "nvidia", "pip", "pybind11", "pytest", "torch"}
-_INSIDE = {"Any", "Array", "TypeVar", "launch", "math", "np", "sys"}
+_INSIDE = {"Any", "Array", "TypeVar", "arrays", "kernel", "launch", "math", "np", "sys"} | {*dir(builtins)}
 _EXTRAS = {"cccl": "<(cuda|cub|thrust|nv)/", "curand": "<curand"}
 
 
 def check_name(name: str) -> str:
     """`name`, if a package can have it. Raises ValueError for no identifier, and for a module that it would hide."""
     if not re.fullmatch("[A-Za-z](\\w*[A-Za-z0-9])?", name, re.ASCII) or keyword.iskeyword(name):
-        raise ValueError(f"{name!r} cannot be imported: take letters, digits and _, a letter first, and no keyword")
+        raise ValueError(f"{name!r} cannot be imported: take letters, digits and _, a letter first, no _ last, no keyword")
     if name in sys.stdlib_module_names or name in _TAKEN:
         raise ValueError(f"{name!r} would hide the module {name}: take another name")
     if name in _INSIDE:
         raise ValueError(f"{name!r} has a meaning inside the package: take another name")
     return name
+
+
+def free_name(name: str) -> str:
+    """`name`, or where no package can have it one like it."""
+    return name + "_" * (keyword.iskeyword(name) or name in _INSIDE)
 
 
 def sources(face: Interface, name: str) -> dict[str, str]:
@@ -90,6 +96,8 @@ def write(case: Case, name: str, folder: Path) -> Interface:
     check_name(name)
     defined(case)
     face = interface(case)
+    if name in face.names.values():
+        raise PackageError(f"{name!r} is a parameter of the kernel: take another name")
     texts = _project(face, name)
     try:
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as made:
@@ -97,9 +105,11 @@ def write(case: Case, name: str, folder: Path) -> Interface:
             for path, text in texts.items():
                 (whole / path).parent.mkdir(parents=True, exist_ok=True)
                 (whole / path).write_text(text, encoding="utf-8")
+            size, inputs = int(face.values[face.size_name]), [face.values[each] for each in case.names]
+            check_copy(case, whole / "tests/case.py", size, inputs)
             whole.replace(folder)  # onto nothing, or onto an empty folder
     except OSError as error:
-        raise ValueError(f"{folder} cannot be written ({error.strerror}): name another folder") from None
+        raise PackageError(f"{folder} cannot be written ({error.strerror}): name another folder") from None
     return face
 
 

@@ -1,4 +1,4 @@
-"""What the GPU and the host do and when: CUPTI's timeline of a lesson, drawn, summed up, and as a trace for Perfetto.
+"""What the GPU and the host do and when: CUPTI's timeline of a lesson or a kernel, drawn, and for Perfetto.
 
 CUPTI is CUDA's profiling library; `cupti-python` brings it, and it needs no rights. It stamps the start and end of
 kernels, copies, CUDA API calls and NVTX ranges on one time line: GPU work by the GPU's clock, the rest by the host's.

@@ -3,7 +3,8 @@
 Two clocks are used, and every row says which. *device*: CUDA events around one call, on the GPU. *host*: the Python
 call. *warm* is the median after warm-up, with inputs in the L2 cache as far as they fit; *cold L2* empties that cache
 before each call, by reading other data. A launch has two costs: *launch (host)*, what the call costs Python while
-nobody waits; *launch (graph)*, what a kernel of one element takes the GPU when a CUDA graph repeats it.
+nobody waits; *launch (graph)*, what a kernel of one element (of a case, the least that it has) takes the GPU when a
+CUDA graph repeats it.
 The ways on the GPU take turns, sample by sample: what slows the machine for a moment slows them all.
 A way whose answer is wrong is not timed.
 
