@@ -50,3 +50,8 @@ def test_root_is_found_from_inside_a_clone_or_named(tmp_path: Path, root: Path, 
     monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path / "cpp"))
     with pytest.raises(FileNotFoundError, match="no clone of Four Ways"):
         kernels.root()
+
+
+def test_bounds_with_brackets_and_clusters_are_no_names() -> None:
+    bounded = "__global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(T * (1 + 0)) mine(int *x) {}"
+    assert kernels.parameters(bounded) == {"mine": "int *x"}

@@ -4,7 +4,7 @@ import os
 import re
 from pathlib import Path
 
-_BOUNDS = r"(?:__launch_bounds__\s*\([^)]*\)\s*)?"
+_BOUNDS = r"(?:__(?:launch_bounds|cluster_dims|maxnreg)__\s*\((?:[^()]|\([^()]*\))*\)\s*)*"
 _ENTRY = re.compile(
     rf"{_BOUNDS}__global__\s+{_BOUNDS}void\s+{_BOUNDS}(\w+)\s*\(((?:[^()]|\([^()]*\))*)"  # float (*q)[4] is one
 )

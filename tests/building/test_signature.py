@@ -112,7 +112,19 @@ def test_pointers_and_characters_of_all_kinds(tmp_path: Path) -> None:
         ("n", "scalar", "int32"),
         ("a", "scalar", "float32"),
     ]
-    assert str(found).startswith("mine(const float *v, float const* const*pp, float* const*p, float const (*) [4] rows,")
+    assert str(found).startswith(
+        "mine(const float *v, float const* const*pp, float* const*p, float const (*) [4] rows,"
+    )
+
+
+@pytest.mark.parametrize("name", ["it's 100% größe; §.cu", 'say "k".cu', "two\nlines.cu"])
+def test_paths_of_all_kinds(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text('extern "C" __global__ void mine(float *y) {}')
+    if {'"', "\n"} & {*name}:
+        with pytest.raises(building.BuildError, match="no path with a quotation mark or a line end in it; rename it"):
+            building.signatures(tmp_path / name)
+    else:
+        assert str(building.signatures(tmp_path / name)["mine"]) == "mine(float *y)"
 
 
 def test_the_files_macros_are_its_own(tmp_path: Path) -> None:
@@ -123,7 +135,9 @@ def test_the_files_macros_are_its_own(tmp_path: Path) -> None:
     assert str(found) == "mine(const double *x, double *y, int n)"
 
 
-@pytest.mark.parametrize("options", [["-std=c++11"], ["-std=c++03"], ["-dlto"], ["--std=c++11", "--dlink-time-opt=true"]])
+@pytest.mark.parametrize(
+    "options", [["-std=c++11"], ["-std=c++03"], ["-dlto"], ["--std=c++11", "--dlink-time-opt=true"]]
+)
 def test_options_of_other_standards_and_for_other_outputs(tmp_path: Path, options: list[str]) -> None:
     file = written(tmp_path, 'enum E { a };\nextern "C" __global__ void mine(float2 *z, E e) {}\n')
     assert str(building.signatures(file, options=options)["mine"]) == "mine(float2 *z, E e)"

@@ -462,7 +462,9 @@ def needs_gradient() -> Any:
 
 def test_where_the_signature_comes_from(driver: SimpleNamespace, tmp_path: Path) -> None:
     real = 'extern "C" __global__ void real_one(REAL *y) {} __global__ void other(int *p) {}'
-    assert str(checking.checked(cupy_kernel(real, "real_one", ("-DREAL=double",))).signature) == "real_one(double *y)"
+    for options in ("-std=c++11",), ("-dlto",), ():
+        kernel = cupy_kernel(real, "real_one", ("-DREAL=double", *options))
+        assert str(checking.checked(kernel).signature) == "real_one(double *y)"
     text = "#include <vector>\n" + SCALE
     assert str(checking.checked(driver.Function(), text).signature) == "scale(const float *x, float *y, float a, int n)"
     unannotated = "int one() { return 1; }\n#include <cupy/complex.cuh>\n__global__ void alone(int *p) { *p = one(); }"

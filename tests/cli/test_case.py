@@ -1,8 +1,10 @@
 """`fourways case`, and cases in the commands that run ways; what is wrong ends in one line and an exit code."""
 
 import json
+import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -147,3 +149,34 @@ def test_what_is_wrong_ends_in_words_and_an_exit_code(
     assert ends(monkeypatch, "check", "copy.cu", "--way", "host", "--case", "case.py", *words) == code
     told = capsys.readouterr().err
     assert said in told and "Traceback" not in told
+
+
+def test_the_code_of_a_way_runs_as_it_is_printed(tmp_path: Path) -> None:
+    """With its launch: the default, and one of the case's own."""
+    for name in ("axpy", "blur"):
+        for ending in ("cu", "py"):
+            shutil.copy(CASES / f"{name}.{ending}", tmp_path)
+        words = ["case", str(tmp_path / f"{name}.cu"), "--case", str(tmp_path / f"{name}.py"), "--way", "host"]
+        text = CliRunner().invoke(cli.app, words).stdout
+        case = lesson.Case(tmp_path / f"{name}.cu", case=tmp_path / f"{name}.py")
+        inputs = case.make_inputs(33)
+        expected = case.reference(*inputs)
+        outputs = checking.fresh_outputs(inputs, expected, case.starts)
+        namespace: dict[str, Any] = {}
+        sys.path.insert(0, str(tmp_path))
+        try:
+            exec(text, namespace)
+        finally:
+            sys.path.remove(str(tmp_path))
+        namespace[f"{name}_host"](*inputs, *outputs)
+        assert checking.compare_all(outputs, expected, case.rtol, case.atol) is None
+
+
+def test_a_case_is_for_a_file_and_the_next_command_names_the_kernel(tmp_path: Path) -> None:
+    refused = CliRunner().invoke(cli.app, ["case", "1"])
+    assert refused.exit_code == 2 and "file of your own" in " ".join(refused.output.split())
+    two = tmp_path / "two.cu"
+    text = 'extern "C" __global__ void {}(const float *x, float *y, int n) {{ y[0] = x[0]; }}\n'
+    two.write_text(text.format("a") + text.format("b"))
+    done = CliRunner().invoke(cli.app, ["case", str(two), "--entry", "b"])
+    assert done.exit_code == 0 and "--entry b --case" in done.output

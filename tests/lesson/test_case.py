@@ -125,6 +125,8 @@ def test_a_reference_may_use_what_its_file_imports(file: Path) -> None:
     [
         ("import nowhere_to_be_found", "cannot be run: ModuleNotFoundError: No module named 'nowhere"),
         ("def half(x):\n    raise KeyError('why')", "the reference .*:half, line 2: KeyError: 'why'"),
+        ("def half(x):\n    raise SystemExit", "the reference .*:half, line 2: SystemExit"),
+        ("def half(x):\n    raise ValueError('a\\nb')", "the reference .*:half, line 2: ValueError: a b"),
         ("def half(x):\n    return x > 0, x", r"reference gives 2 arrays; scale\(.*\) wants 1: y"),
         ("'''no Python", "cannot be run: SyntaxError"),
     ],
@@ -167,6 +169,7 @@ SIGNATURE = r"clip\(const float \*x, int \*y, int n, Knee knee, bool is_low, int
         ("def (", r"case.py cannot be run: SyntaxError: .*\(case.py, line 1\)"),
         ("\nimport nowhere_to_be_found", "case.py, line 2 cannot be run: ModuleNotFoundError"),
         ("import sys\nsys.exit()", "case.py, line 2 cannot be run: SystemExit"),
+        (INPUTS.format("__import__('sys').exit()"), r"make_inputs\(5\), line 4: SystemExit"),
         (INPUTS.format("1 / 0"), r"make_inputs\(5\), line 4: ZeroDivisionError: division by zero"),
         (
             INPUTS.format("np.ones(size, 'f4')"),
@@ -296,6 +299,26 @@ def halving(file: Path) -> str:
     path = file.with_name("expected.py")
     path.write_text("def half(x):\n    return x / 2\n")
     return f"{path}:half"
+
+
+def test_a_module_beside_the_case_is_no_part_of_it(clip: Callable[[str], Case], tmp_path: Path) -> None:
+    (tmp_path / "helper.py").touch()
+    with pytest.raises(LessonError, match=r"line 1 cannot be run: .* 'helper'; a case stands alone: put what it needs"):
+        clip("import helper")
+
+
+def test_a_reference_too_large_for_the_dtype_is_infinite(file: Path, recwarn: pytest.WarningsRecorder) -> None:
+    expected = file.with_name("expected.py")
+    expected.write_text("def big(x):\n    return x.astype('f8') * 1e300\n")
+    right = Case(file, reference=f"{expected}:big").reference(2, np.ones(2, np.float32))["y"]
+    assert right.tolist() == [np.inf] * 2 and not recwarn.list
+
+
+@pytest.mark.parametrize("parameter", ["const float *const *x", "float **x", "const int &x", "float (*x)(float)"])
+def test_no_case_holds_addresses(parameter: str, tmp_path: Path) -> None:
+    (tmp_path / "deep.cu").write_text(f'extern "C" __global__ void deep({parameter}, float *y, int n) {{}}')
+    with pytest.raises(LessonError, match="a case gives arrays and numbers, none of which holds an address"):
+        Case(tmp_path / "deep.cu")
 
 
 JUDGE = "host, which says what is right where no reference does, refused mine.cu:\n"

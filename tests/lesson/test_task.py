@@ -48,6 +48,14 @@ def test_a_kernel_of_ones_own(file: Path) -> None:
     assert checking.verdict(ran.function, "host", ran.inputs, ran.expected, told["rtol"]) is None
 
 
+def test_names_of_outputs_are_free(tmp_path: Path) -> None:
+    """`file` is an argument of numpy.savez."""
+    (tmp_path / "copy.cu").write_text(ADD.replace("*y", "*file").replace("y[i]", "file[i]"))
+    case = lesson.Case(tmp_path / "copy.cu")
+    ran = run(lesson.stand_alone(case, "host", 33, tmp_path))
+    np.testing.assert_array_equal(ran.expected["file"], ran.inputs[1] + np.float32(1))
+
+
 def test_the_binding_is_a_folder_wherever_the_process_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert lesson.task("01", "pybind11", binding=Path("built"))["binding"] == str(tmp_path / "built")

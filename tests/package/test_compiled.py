@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fourways import files, lesson, package, toolchain
+from fourways import building, files, lesson, package, toolchain
 
 LAUNCH = "\n\ndef launch(size):\n    return -(-size // 128) or 1, (128,), 4 * 128\n"
 
@@ -130,6 +130,25 @@ def test_a_way_is_built_once_by_two_at_a_time(root: Path, cache: Path, monkeypat
         one = Exported((1,), address=0x7F00_0001_0000)
         assert refused(way, 5, X, one, Exported((2,))) == "minmax: greatest has shape (2,); wanted (1,)"
         assert "wanted float32" in refused(way, 5, Exported((5,), "<i4"), one, one)
+
+
+def test_a_kernel_may_have_names_that_its_package_uses(cache: Path, tmp_path: Path) -> None:
+    """Its own, and those of its macros."""
+    text = '#define T float\nextern "C" __global__ void launch(const T *x, T *y, int n) {}'
+    (tmp_path / "k.cu").write_text(text)
+    inputs = "def make_inputs(size): return np.ones(size, 'f4')"
+    (tmp_path / "case.py").write_text(f"import numpy as np\n{inputs}\ndef reference(x): return x{LAUNCH}")
+    way = package.binding(lesson.Case(tmp_path / "k.cu", case=tmp_path / "case.py"))
+    assert "wanted float32" in refused(way, 5, Exported((5,), "<i4"), Y)
+
+
+def test_where_nothing_can_be_kept(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = root / "tests" / "cases" / "axpy.cu"
+    monkeypatch.setenv("FOURWAYS_CACHE_DIR", "/proc/nowhere")
+    with pytest.raises(
+        building.BuildError, match=r"cannot be kept in /proc/nowhere \(No .*folder that can be written$"
+    ):
+        lesson.Case(file, case=file.with_suffix(".py")).function("pybind11")
 
 
 def test_what_nvcc_refuses_is_said_in_its_words_and_not_kept(root: Path, cache: Path, tmp_path: Path) -> None:

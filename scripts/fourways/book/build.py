@@ -89,7 +89,10 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
         for cell in page.notebook.cells:
             if cell.cell_type == "markdown":
                 cell.source = re.sub(r"\]\((\w+)\.md\)", r"](\1.ipynb)", cell.source.replace("../book/", "../"))
-        page.notebook.metadata["language_info"] = {"name": "python", "pygments_lexer": "ipython3"}  # it knows `!command`
+        page.notebook.metadata["language_info"] = {
+            "name": "python",
+            "pygments_lexer": "ipython3",
+        }  # it knows `!command`
         nbformat.write(page.notebook, source / "lessons" / f"{page.lesson.slug}.ipynb")
     (source / "commands").mkdir()
     for name, text in commands.items():

@@ -26,7 +26,7 @@ template <class Function> struct of;
 template <class... Argument> struct of<void(Argument...)> {{ typedef numbers<number<Argument>::value...> sizes; }};
 template <int, class Function, class Sizes> __global__ void show() {{}}
 }}
-#include {path}
+#include "{path}"
 
 namespace fourways_signature {{
 {instances}
@@ -106,16 +106,17 @@ def signatures(path: Path | str, entries: Sequence[str] = (), options: Sequence[
     kernel, or one that is named is not there.
     """
     path = Path(path).resolve()
+    if {'"', "\n"} & {*str(path)}:
+        raise BuildError(f"{path.name!r}: compilers take no path with a quotation mark or a line end in it; rename it")
     written = kernels.parameters(path.read_text(encoding="utf-8"))
     entries = list(entries) or [name for name in written if not _is_template(path, name)]
     if not entries:
         what = f"{path.name} holds " + ("only templates" if written else "no kernel")
         raise BuildError(what, advice=f"name an instance: {next(iter(written))}<float>" if written else "")
     instances = "\n".join(_INSTANCE.format(number=number, entry=entry) for number, entry in enumerate(entries))
-    quoted = '"' + str(path) + '"'
     with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
         asking = Path(folder, path.name).with_suffix(".cu")
-        asking.write_text(_ASKING.format(path=quoted, instances=instances), encoding="utf-8")
+        asking.write_text(_ASKING.format(path=path, instances=instances), encoding="utf-8")
         try:
             ptx = _ptx(asking, [f"-I{path.parent}", *(each for each in options if not _NOT_FOR_PTX.fullmatch(each))])
         except BuildError as error:

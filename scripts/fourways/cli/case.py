@@ -29,7 +29,6 @@ def case(
     give it the inputs that you mean, and the right answer by NumPy; until then the host way judges.
 
     `fourways case my.cu --case my_case.py --way pycuda` shows the code that calls the kernel in that way, to be copied.
-    Its `launch(size)` is yours to write: grid and block as tuples, and bytes of dynamic shared memory.
 
     A case defines what it needs of these:
 
@@ -43,15 +42,18 @@ def case(
     - `outputs = ("y",)`: where the kernel only reads a pointer that is not to const
     - `in_place = ("u",)`: outputs that are read, too; `make_inputs` gives what they hold before
     """
-    from fourways import files, lesson
+    from fourways import files, kernels, lesson
 
     if way:
         one_of([way], [each for each in lesson.WAYS if each != "pybind11"], "--way")
-        return print(lesson.cell(lesson.Case(kernel, entry, case_file), way), end="")
+        mine = lesson.Case(kernel, entry, case_file)
+        return print(f"{lesson.launch_text(mine)}\n\n{lesson.cell(mine, way)}", end="")
     if case_file:
         raise typer.BadParameter(
             "it is for --way; without, a case is written: name it by --output", param_hint="--case"
         )
+    if not kernels.is_file(kernel):
+        raise typer.BadParameter(f"{kernel}: give the path of a .cu or .cuh file of your own", param_hint="KERNEL")
     path = lesson.kernel_file(kernel)
     target = output or path.with_name(f"{path.stem}_case.py")
     if target.exists():
@@ -60,4 +62,5 @@ def case(
     files.write_text(writable(target) or target, lesson.skeleton(signature))
     console.print(str(signature), markup=False, highlight=False, soft_wrap=True)
     written = files.short(target)
-    tell(f"written: {written}; next: {shlex.join(['fourways', 'check', kernel, '--case', str(written)])}")
+    chosen = ["--entry", entry] if entry else []
+    tell(f"written: {written}; next: {shlex.join(['fourways', 'check', kernel, *chosen, '--case', str(written)])}")

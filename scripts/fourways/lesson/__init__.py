@@ -6,7 +6,7 @@ recorded: nothing here holds a second copy of a way.
 
 from fourways.lesson.case import Case, lesson_or_case, signature_of
 from fourways.lesson.case_file import named_reference
-from fourways.lesson.case_ways import cell
+from fourways.lesson.case_ways import cell, launch_text
 from fourways.lesson.export import ExportError, export
 from fourways.lesson.folds import asked, deeper, questions
 from fourways.lesson.length import FORMULA, Length, length

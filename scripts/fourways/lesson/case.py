@@ -172,7 +172,10 @@ class Case:
             raise
         except Exception as error:  # CuPy's and PyCUDA's compilers have exceptions of their own
             judge = f", {_JUDGE}," if way == "host" and not self.has_reference else ""
-            raise BuildError(f"{way}{judge} refused {self.path.name}", str(error)) from None
+            refused = f"{way}{judge} refused {self.path.name}"
+            if isinstance(error, OSError):  # which has its own advice; that on compilers' words would not fit
+                raise BuildError(f"{refused}:\n{error}") from None
+            raise BuildError(refused, str(error)) from None
 
     def build_package(self, folder: Path) -> float:
         """Build the package of this case from nothing, importable from `folder`, and return the seconds that it took.

@@ -93,8 +93,9 @@ def _run(file: Path) -> Mapping[str, Any]:
         file.read_text(encoding="utf-8")
         return runpy.run_path(str(file), run_name=file.stem)
     except (Exception, SystemExit) as error:
-        beside = isinstance(error, ModuleNotFoundError) and file.with_name(f"{error.name}.py").is_file()
-        hint = f"; a case stands alone: put what it needs of {error.name}.py into it" * beside  # type: ignore[attr-defined]
+        hint = ""
+        if isinstance(error, ModuleNotFoundError) and file.with_name(f"{error.name}.py").is_file():
+            hint = f"; a case stands alone: put what it needs of {error.name}.py into it"
         raise LessonError(f"{file.name}{_line(error, file)} cannot be run: {_words(error)}{hint}") from None
 
 

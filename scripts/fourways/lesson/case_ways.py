@@ -34,6 +34,8 @@ class Called(Protocol):
     path: Path
     entry: str
     signature: Signature
+    file: Path | None
+    has_launch: bool
     options: tuple[str, ...]
     timeout: int
     size: str | None
@@ -82,6 +84,20 @@ def identifiers(signature: Signature) -> dict[str, str]:
         each.name: each.name.replace(" ", "_") + "_" * (keyword.iskeyword(each.name) or each.name in _TAKEN)
         for each in signature.parameters
     }
+
+
+def launch_text(case: Called) -> str:
+    """The text of the `launch` that a cell uses: the default, or one that takes the case's file for a module beside."""
+    if not case.has_launch or not case.file:
+        return "def launch(size):\n    return (max(1, -(-size // 256)),), (256,), 0  # grid, block, shared bytes\n"
+    return f"""import {case.file.stem}
+
+
+def launch(size):
+    grid, block, shared = (*{case.file.stem}.launch(size), 0)[:3]
+    grid, block = (each if isinstance(each, tuple) else (each,) for each in (grid, block))
+    return grid, block, shared
+"""
 
 
 def cell(case: Called, way: str) -> str:

@@ -37,13 +37,14 @@ def stand_alone(case: Case, way: str, size: int, folder: Path, binding: Path | N
     """
     inputs = case.make_inputs(size)
     expected = case.reference(*inputs)
+    outputs = {f"output_{name}": right for name, right in expected.items()}
     saved = folder / "case.npz"
-    np.savez(saved, **{f"input_{i}": value for i, value in enumerate(inputs)}, **expected)  # type: ignore[arg-type]
+    np.savez(saved, **{f"input_{i}": value for i, value in enumerate(inputs)}, **outputs)  # type: ignore[arg-type]
     setup = f"""import numpy as np
 
 saved = np.load({str(saved)!r})
 inputs = tuple(saved[f"input_{{number}}"][()] for number in range({len(inputs)}))
-expected = {{name: saved[name] for name in {list(expected)!r}}}
+expected = {{name: saved["output_" + name] for name in {list(expected)!r}}}
 in_place = {dict(case.starts)!r}
 
 

@@ -38,7 +38,8 @@ def binding(case: Case) -> Callable[..., None]:
     """The kernel as a function of `(size, *inputs, *outputs)`, as its package checks and launches it.
 
     Of an output that is read, too, the last array counts. Built for this machine's GPU, or for sm_90, and kept in
-    `files.cache_dir()`. Raises PackageError in the compiler's words, and what the case raises.
+    `files.cache_dir()`. Raises PackageError in the compiler's words, OSError where nothing can be kept, and what the
+    case raises.
     """
     face, name = interface(case), _name(case)
     function = getattr(_imported(_built(sources(face, name), name), name), name)
@@ -127,8 +128,13 @@ def _built(texts: dict[str, str], name: str) -> Path:
     if not kept.is_dir():
         common = {path: text for path, text in texts.items() if path.startswith("src/arrays/")}
         workshop = kept.with_name(f".{_digest([common, tools])}")
-        workshop.mkdir(parents=True, exist_ok=True)
-        with (workshop / "lock").open("w") as lock:
+        try:
+            workshop.mkdir(parents=True, exist_ok=True)
+            lock = (workshop / "lock").open("w")
+        except OSError as error:
+            hint = "set FOURWAYS_CACHE_DIR to a folder that can be written"
+            raise OSError(f"bindings cannot be kept in {files.cache_dir()} ({error.strerror}): {hint}") from None
+        with lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # until the file is closed, or its process ends
             if not kept.is_dir():  # else another process has built it meanwhile
                 _build(workshop, texts, name, arch).rename(kept)

@@ -42,7 +42,8 @@ def _described(face: Interface, name: str) -> str:
     """What an argument must be, for the docstring."""
     parameter = face.parameters.get(name)
     if not parameter:
-        return "what the launch depends on, a whole number"
+        meant = "what launch() in _launch.py takes" if face.case.has_launch else "how many threads are wanted"
+        return f"{meant}, a whole number"
     dtype = parameter.dtype
     if not is_array(parameter):
         if not dtype:

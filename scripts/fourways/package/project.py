@@ -27,7 +27,9 @@ _EXTRAS = {"cccl": "<(cuda|cub|thrust|nv)/", "curand": "<curand"}
 def check_name(name: str) -> str:
     """`name`, if a package can have it. Raises ValueError for no identifier, and for a module that it would hide."""
     if not re.fullmatch("[A-Za-z](\\w*[A-Za-z0-9])?", name, re.ASCII) or keyword.iskeyword(name):
-        raise ValueError(f"{name!r} cannot be imported: take letters, digits and _, a letter first, no _ last, no keyword")
+        raise ValueError(
+            f"{name!r} cannot be imported: take letters, digits and _, a letter first, no _ last, no keyword"
+        )
     if name in sys.stdlib_module_names or name in _TAKEN:
         raise ValueError(f"{name!r} would hide the module {name}: take another name")
     if name in _INSIDE:
