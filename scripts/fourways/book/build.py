@@ -98,7 +98,8 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
     for name, text in commands.items():
         (source / "commands" / f"{name}.md").write_text(text, encoding="utf-8")
     recorded = ["not yet" if page.stale else page.stamp["device"] or "no GPU" for page in pages[: len(lessons)]]
-    (source / "_lessons.md").write_text(lesson_table("lessons/{}.ipynb", recorded), encoding="utf-8")
+    beside = "".join(f"\nBeside them: [{page.title}](lessons/{page.slug}.ipynb)\n" for page in lesson.pages())
+    (source / "_lessons.md").write_text(lesson_table("lessons/{}.ipynb", recorded) + beside, encoding="utf-8")
     (source / "_results.md").write_text(results.reference(), encoding="utf-8")
     (source / "_static" / "ways.css").write_text(_way_styles(), encoding="utf-8")
     return pages
