@@ -23,7 +23,7 @@ def test_the_model_holds_on_the_host_way() -> None:
     stages = timing.first_result(FOUND, "host", {}, launches=1000)
     launch, start = stages["launches"] / 1000, stages["start"] + stages["import"]
     cost = choosing.Cost("host", {"start": start}, start, start, launch)
-    many = int(2 * start / launch)
+    many = int(4 * start / launch)
     table = choosing.held_out("01", {"host": cost}, [choosing.Trial(many), choosing.Trial(1)], {"host": launch}, runs=1)
     row, short = table.rows
     assert 1 / 3 < row["model_seconds"] / row["seconds"] < 3, "without the launches it would be less than a third"
