@@ -3,19 +3,7 @@
 In a program of your own, `checked` holds each launch of a kernel to its signature.
 """
 
+from fourways.checking.arrays import Expected, as_list, fetch, fresh_outputs, place, poison
+from fourways.checking.at_sizes import SIZES, check, exercise
 from fourways.checking.launch import checked
-from fourways.checking.verdict import (
-    SIZES,
-    CheckFailure,
-    Expected,
-    as_list,
-    check,
-    compare,
-    compare_all,
-    exercise,
-    fetch,
-    fresh_outputs,
-    place,
-    poison,
-    verdict,
-)
+from fourways.checking.verdict import CheckFailure, compare, compare_all, verdict

@@ -47,6 +47,10 @@ class Ways:
         """The functions that can run on this machine, keyed by way."""
         return {way: function for way, function in self.functions.items() if way not in self.missing}
 
+    def called(self, way: str) -> str:
+        """What messages call a way: `doublify_nvrtc`, or of several files `a.cu, nvrtc`."""
+        return way if ", " in way else f"{self.kernel}_{way}"
+
     def only(self, chosen: Collection[str]) -> "Ways":
         """These ways without those not chosen."""
         functions = {way: function for way, function in self.functions.items() if way in chosen}

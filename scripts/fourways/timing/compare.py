@@ -53,8 +53,7 @@ def time_ways(ways: Ways, names: Sequence[str], size: int) -> list[Row]:
     inputs, expected = _case(ways, size)
     for way in names:
         if problem := checking.verdict(ways.functions[way], way, inputs, expected, ways.rtol, ways.in_place, ways.atol):
-            name = way if ", " in way else f"{ways.kernel}_{way}"
-            raise checking.CheckFailure(f"{name}, size {size}: {problem}; a wrong answer is not timed")
+            raise checking.CheckFailure(f"{ways.called(way)}, size {size}: {problem}; a wrong answer is not timed")
     values = (*inputs, *checking.fresh_outputs(inputs, expected, ways.in_place))
     moved = sum(value.nbytes for value in values if isinstance(value, np.ndarray))
     measured: dict[str, Row] = {}

@@ -1,0 +1,118 @@
+"""A check of all ways at awkward sizes, and the same for a learner's exercise."""
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from fourways.checking.verdict import CheckFailure, verdict
+from fourways.lesson import Ways, is_host
+from fourways.tables import Row, Table
+
+SIZES = (0, 1, 31, 32, 33, 255, 256, 257, 1009, 65_537, 1_000_003)
+"""Sizes that break a kernel with a wrong tail: nothing, one, around a warp, around a block, primes, many blocks."""
+
+
+def exercise(
+    function: Callable[..., None],
+    make_inputs: Callable[[int], tuple],
+    reference: Callable,
+    way: str = "host",
+    sizes: Iterable[int] = SIZES,
+    rtol: float = 0.0,
+) -> bool:
+    """Try a learner's `function(*inputs, output)` at every size, and return whether it is right at all of them.
+
+    Prints the first thing that is wrong: size and element, what came and what was expected, or the exception.
+    `make_inputs`, `reference` and `rtol` are as in a lesson; `way` says where the arrays lie: in NumPy for "host",
+    else on the GPU.
+    """
+    sizes = tuple(sizes)
+    for size in sizes:
+        inputs = make_inputs(size)
+        expected = reference(*inputs)
+        try:
+            problem = verdict(function, way, inputs, expected, rtol)
+        except CheckFailure as failure:
+            problem = str(failure)
+        except Exception as error:
+            problem = f"it raised {type(error).__name__}: {error}"
+            if isinstance(error, TypeError | ValueError):  # two arguments swapped, or one forgotten
+                problem += (
+                    f"\nIt was called with {', '.join(map(_kind, inputs))}, and {_kind(expected)} for the answer."
+                )
+        if problem:
+            print(f"Not yet. Size {size}: {problem}")
+            return False
+    print(f"Right at {len(sizes)} sizes, from {min(sizes)} to {max(sizes)}.")
+    return True
+
+
+def _kind(value: Any) -> str:
+    shape = f" {value.shape}" if isinstance(value, np.ndarray) else ""
+    return f"{value.dtype if hasattr(value, 'dtype') else type(value).__name__}{shape}"
+
+
+def check(ways: Ways, sizes: Iterable[int] = (), timeout: int | None = None) -> Table:
+    """Check every way that can run here at every size against the reference, and return the outcomes as a table.
+
+    The sizes are by default the ways' own, or else SIZES. Raises CheckFailure after all have run, naming each wrong way
+    with its first wrong size and element; at once where the GPU can do nothing more. A call on a GPU that has not come
+    to its end in `timeout` seconds ends this process, with exit code 1: nothing less stops a kernel there. The host way
+    stops its kernels itself (`host.compile`).
+    """
+    sizes = tuple(sizes) or ways.sizes or SIZES
+    cases = [(size, inputs := ways.make_inputs(size), ways.reference(*inputs)) for size in sizes]
+    rows: list[Row] = []
+    problems = []
+    errors: list[Exception] = []
+    for way, function in ways.runnable.items():
+        outcome = "right"
+        for size, inputs, expected in cases:
+            try:
+                with _ends_in(None if is_host(way) else timeout, f"{ways.called(way)}, size {size}"):
+                    problem = verdict(function, way, inputs, expected, ways.rtol, ways.in_place, ways.atol)
+            except CheckFailure as failure:
+                raise CheckFailure(f"{ways.called(way)}, size {size}: {failure}") from failure.__cause__
+            except Exception as error:
+                problem = f"it raised {type(error).__name__}: {error}"
+                errors.append(error)
+            if problem:
+                outcome = f"{ways.called(way)}, size {size}: {problem}"
+                problems.append(outcome)
+                break
+        rows.append({"way": way, "sizes": len(sizes), "outcome": outcome})
+    rows += [{"way": way, "sizes": 0, "outcome": f"not run: {why}"} for way, why in ways.missing.items()]
+    if problems:
+        raise CheckFailure("\n".join(problems)) from (errors[0] if errors else None)
+    if not ways.runnable:
+        raise CheckFailure(f"no way of {ways.kernel} can run here, so nothing was checked")
+    columns = [
+        ("way", lambda row: row["way"]),
+        ("sizes checked", lambda row: str(row["sizes"])),
+        ("outcome", lambda row: row["outcome"]),
+    ]
+    return Table("check", rows, columns)
+
+
+@contextmanager
+def _ends_in(timeout: int | None, what: str) -> Iterator[None]:
+    """End this process if the block takes more than `timeout` seconds."""
+
+    def give_up() -> None:
+        print(f"{what}: the kernel has not come to its end in {timeout} s; is there a loop?", file=sys.stderr)
+        sys.stderr.flush()
+        os._exit(1)
+
+    timer = threading.Timer(timeout or 0, give_up)
+    timer.daemon = True
+    if timeout:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
