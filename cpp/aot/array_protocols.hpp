@@ -33,21 +33,25 @@ struct Described {
 inline Described from_cupy(py::handle array)
 {
     static const Name data("data"), ptr("ptr"), device_id("device_id"), shape("shape"), strides("strides"),
-        dtype("dtype"), c_contiguous("_c_contiguous");
+        dtype("dtype"), ndim("ndim"), size("size"), c_contiguous("_c_contiguous");
     const auto integers = [](const py::object &tuple) {
         Integers list(PyTuple_Size(tuple.ptr()));
         for (size_t i = 0; i < list.size(); ++i)
             list[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(tuple.ptr(), i));
         return list;
     };
-    const auto memory = data.of(array);
+    const auto memory = data.field_of(array);
     Described found;
-    found.address = PyLong_AsSize_t(ptr.of(memory).ptr());
-    found.shape = integers(shape.of(array));
-    found.dtype = dtype.of(array);
-    found.device = static_cast<int>(PyLong_AsLong(device_id.of(memory).ptr()));
+    found.address = PyLong_AsSize_t(ptr.field_of(memory).ptr());
+    if (PyLong_AsLong(ndim.field_of(array).ptr()) == 1) // the tuple is made anew each time, much slower than its number
+        found.shape.assign(1, PyLong_AsLongLong(size.field_of(array).ptr()));
+    else
+        found.shape = integers(shape.field_of(array));
+    found.dtype = dtype.field_of(array);
+    found.device = static_cast<int>(PyLong_AsLong(device_id.field_of(memory).ptr()));
     found.library = Described::cupy;
-    if (c_contiguous.if_any(array).ptr() != Py_True) // no public name, but much quicker than the strides
+    const bool gapless = c_contiguous.in_type_of(array) && c_contiguous.field_of(array).ptr() == Py_True;
+    if (!gapless) // that is no public name, but much quicker than the strides
         found.strides = integers(strides.of(array));
     return found;
 }
@@ -176,7 +180,7 @@ inline void check_autograd(const Argument &argument, py::handle array, dlpack::D
 {
     static const Name requires_grad("requires_grad"), is_conj("is_conj");
     static constexpr int complex = 5;
-    if (requires_grad.in_type_of(array) && requires_grad.of(array).ptr() == Py_True)
+    if (requires_grad.in_type_of(array) && requires_grad.field_of(array).ptr() == Py_True)
         throw argument.value_error("requires a gradient, which would know nothing of the kernel; wanted x.detach()");
     if (type.code == complex && is_conj.in_type_of(array) && is_conj.of(array)().ptr() == Py_True)
         throw argument.value_error("is conjugated, but its memory is not; wanted x.resolve_conj()");

@@ -20,9 +20,12 @@ struct Call::Given {
 
     py::handle operator[](const char *name) const
     {
-        for (size_t i = 0; i < signature.arguments.size(); ++i)
-            if (std::string_view(signature.arguments[i]) == name)
-                return objects[i];
+        const auto &names = signature.arguments;
+        auto found = std::find(names.begin(), names.end(), name); // mostly the very same literal
+        if (found == names.end())
+            found = std::find_if(names.begin(), names.end(), [=](std::string_view each) { return each == name; });
+        if (found != names.end())
+            return objects[found - names.begin()];
         throw std::logic_error(std::string(kernel()) + " has no argument " + name);
     }
 

@@ -79,8 +79,8 @@ class Call {
         }
     }
 
-    // A struct by value, from an object of the buffer protocol: numpy.void, an array with one element, bytes.
-    // TypeError: another object, or not of sizeof(T) contiguous bytes.
+    // A struct by value, from a NumPy array with one element, or another object of the buffer protocol: numpy.void,
+    // bytes. TypeError: another object, or not of sizeof(T) contiguous bytes.
     template <class T> T value(const char *name) const
     {
         static_assert(std::is_trivially_copyable_v<T>, "a kernel's argument is copied byte by byte");

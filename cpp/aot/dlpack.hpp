@@ -50,7 +50,7 @@ struct GiveBack { // for std::unique_ptr
     }
 };
 
-// C functions for all objects of a type, in a capsule called "dlpack_exchange_api": DLPack 1.2 and newer.
+// C functions for all objects of a type, in a capsule called "dlpack_exchange_api": DLPack 1.3 and newer.
 // They return 0, or set a Python exception. None of them waits for a stream.
 struct Exchange {
     uint32_t major, minor;

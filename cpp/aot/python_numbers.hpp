@@ -84,18 +84,25 @@ inline double2 complex_number(const Argument &argument, py::handle object, const
 
 inline void copy_bytes(const Argument &argument, py::handle object, void *copy, size_t size)
 {
-    const auto wanted = "; wanted a struct of " + std::to_string(size) + " bytes, as a numpy.void or bytes";
+    static const Name tobytes("tobytes"); // in a fifth of the time that the buffer of NumPy's structures takes
+    const auto wrong = [&](const std::string &problem) {
+        return type_error(argument, "is a " + type_name(object) + problem + "; wanted a struct of " +
+                                        std::to_string(size) + " bytes, as a numpy.void or bytes");
+    };
+    auto source = py::reinterpret_borrow<py::object>(object);
+    if (is_of_numpy(object, "numpy.ndarray"))
+        source = py::reinterpret_steal<py::object>(PyObject_CallMethodNoArgs(object.ptr(), tobytes.ptr()));
     Py_buffer buffer;
-    if (PyObject_GetBuffer(object.ptr(), &buffer, PyBUF_SIMPLE)) {
+    if (!source || PyObject_GetBuffer(source.ptr(), &buffer, PyBUF_SIMPLE)) {
         PyErr_Clear();
-        throw type_error(argument, "is a " + type_name(object) + ", which shows no contiguous bytes" + wanted);
+        throw wrong(", which shows no contiguous bytes");
     }
     const auto came = static_cast<size_t>(buffer.len);
     if (came == size)
         std::memcpy(copy, buffer.buf, size);
     PyBuffer_Release(&buffer);
     if (came != size)
-        throw type_error(argument, "is a " + type_name(object) + " of " + std::to_string(came) + " bytes" + wanted);
+        throw wrong(" of " + std::to_string(came) + " bytes");
 }
 
 // A block, if that is the argument's name, or else a grid, within the limits that all GPUs have: "Compute

@@ -26,6 +26,19 @@ class Name {
         return found;
     }
 
+    // The same, in a third of the time where C code keeps it: straight to the function that reads it.
+    py::object field_of(py::handle object) const
+    {
+        const auto descriptor = in_type_of(object);
+        if (!descriptor || !Py_IS_TYPE(descriptor.ptr(), &PyGetSetDescr_Type))
+            return of(object);
+        const auto &field = *reinterpret_cast<PyGetSetDescrObject *>(descriptor.ptr())->d_getset;
+        auto found = py::reinterpret_steal<py::object>(field.get(object.ptr(), field.closure));
+        if (!found)
+            throw py::error_already_set();
+        return found;
+    }
+
     // object.name, or a null object where there is no such attribute. Other errors of its code pass through.
     py::object if_any(py::handle object) const
     {

@@ -1,5 +1,6 @@
 """Results as rows: shown as text, HTML or Rich, and carried inside a notebook so that a run can be recorded."""
 
+import textwrap
 from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
@@ -48,9 +49,11 @@ class Table:
         from rich.text import Text  # y[i] is no markup
 
         table = RichTable(box=SIMPLE_HEAD, padding=0)  # narrow: 80 columns are few
-        for heading, _ in self.columns:
-            table.add_column(Text(heading))
-        for line in self.cells():
+        lines = self.cells()
+        for number, (heading, _) in enumerate(self.columns):
+            width = max((len(line[number]) for line in lines), default=0)  # Rich would rather break the cells
+            table.add_column(Text("\n".join(textwrap.wrap(heading, max(width, 1), break_long_words=False))))
+        for line in lines:
             table.add_row(*map(Text, line))
         return Group(table, Text(self.note)) if self.note else table
 

@@ -124,7 +124,8 @@ class Knee(ctypes.Structure):
 
 def test_a_struct_comes_from_whatever_shows_its_bytes(fake: FakeCuda) -> None:
     knee = np.array((1, 2, 3), KNEE)
-    for given in (knee, knee[()], knee.reshape(1), knee.tobytes(), bytearray(knee), memoryview(knee), Knee(1, 2, 3)):
+    apart = np.array([(1, 2, 3), (4, 5, 6)], KNEE)[::2]
+    for given in (knee, knee[()], knee.reshape(1), apart, knee.tobytes(), bytearray(knee), memoryview(knee), Knee(1, 2, 3)):
         assert fake.shown("knee", given) == "1.000000 2.000000 3"
 
 
@@ -134,7 +135,7 @@ def test_a_struct_comes_from_whatever_shows_its_bytes(fake: FakeCuda) -> None:
         (b"short", "is a bytes of 5 bytes"),
         (np.zeros(2, KNEE), "is a numpy.ndarray of 24 bytes"),
         (np.zeros((), KNEE.descr[:2]), "is a numpy.ndarray of 8 bytes"),
-        (np.zeros(6, "f4")[::2], "is a numpy.ndarray, which shows no contiguous bytes"),
+        (memoryview(np.zeros(6, "f4"))[::2], "is a memoryview, which shows no contiguous bytes"),
         ((1, 2, 3), "is a tuple, which shows no contiguous bytes"),
         ("twelve bytes", "is a str, which shows no contiguous bytes"),
         (None, "is a NoneType, which shows no contiguous bytes"),

@@ -80,10 +80,7 @@ def _body(face: Interface, name: str) -> str:
     lines = once if not inside else []
     lines += ["    if out is None:", *(once if inside else []), *new] if new else []
     lines += [f"    {', '.join(outs)} = out"] if len(outs) > 1 else []
-    structs = [face.names[each] for each in face.arguments if "np." in _hint(face, each)]
-    # in half the time that the buffer of NumPy's structures takes
-    lines += [f"    {each}_bytes = {each}.tobytes() if isinstance({each}, np.ndarray) else {each}" for each in structs]
-    names = {each: f"{each}_bytes" for each in structs} | ({outs[0]: "out"} if len(outs) == 1 else {})
+    names = {outs[0]: "out"} if len(outs) == 1 else {}
     passed = [names.get(each, each) for each in binding_arguments(face)]
     lines += [*launched, wrapped(f"    _{name}(", [*passed, "stream"], ")")]
     return "\n".join(lines + ["    return out"] * bool(outs))
