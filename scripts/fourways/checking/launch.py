@@ -29,6 +29,9 @@ _ARRAY = """
 _NUMBER = """
     if type({a}) is not type_{a}:
         {a} = {made} if type({a}) is {python} and {low} <= {a} <= {high} else take_{a}({a})"""
+_STRUCT = """
+    if not (type({a}) is array and {a}.ndim == 0 and {a}.itemsize == {size} and not {a}.dtype.hasobject):
+        {a} = take_{a}({a})"""
 _OTHER = """
     {a} = take_{a}({a})"""
 
@@ -103,7 +106,7 @@ def _may_be(name: str, entry: str) -> bool:
 def _written(kernel: Any, signature: Signature, library: CuPy) -> Callable[..., Any]:
     """The function `launch` for a signature."""
     known = {"__name__": __name__, "kernel": kernel, "counted": _counted(signature)}
-    known |= {"ndarray": library.ndarray, "device": library.device}
+    known |= {"ndarray": library.ndarray, "device": library.device, "array": np.ndarray}
     names = taking = call = ""
     offset = 0
     for number, parameter in enumerate(signature.parameters, 1):
@@ -117,6 +120,8 @@ def _written(kernel: Any, signature: Signature, library: CuPy) -> Callable[..., 
             low, high = limits(dtype)
             made = a if dtype in library.of_python else f"type_{a}({a})"
             taking += _NUMBER.format(a=a, made=made, python=type(low).__name__, low=low, high=high)
+        elif parameter.kind == "struct" and not isinstance(library, PyCUDA):
+            taking += _STRUCT.format(a=a, size=parameter.size)
         else:
             taking += _OTHER.format(a=a)
         if (gap := -offset % parameter.alignment) and isinstance(library, PyCUDA):
