@@ -59,6 +59,7 @@ def interface(
 def two_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first of them is the current one; memory above 8192 lies on the other."""
     runtime = cupy.cuda.runtime
+    monkeypatch.setattr(runtime, "getDeviceCount", lambda: 2)
     monkeypatch.setattr(runtime, "getDevice", lambda: 0)
     monkeypatch.setattr(runtime, "pointerGetAttributes", lambda at: runtime.PointerAttributes(int(at > 8192), at, 0, 2))
 
@@ -347,6 +348,16 @@ def test_pointers_of_all_kinds(takes: Any) -> None:
     for array in (elsewhere, elsewhere.data):
         with pytest.raises(ValueError, match="ranges: an array on GPU 1 came"):
             takes("ranges", array)
+
+
+def test_where_there_is_one_gpu_nobody_asks_on_which(takes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    array, asked = on_gpu(), []
+    monkeypatch.setattr(cupy.cuda.runtime, "getDevice", lambda: asked.append("asked") or 0)
+    takes("x", array)
+    assert asked
+    asked.clear()
+    monkeypatch.setattr(cupy.cuda.runtime, "getDeviceCount", lambda: 1)
+    assert takes("x", array)[0] is array and not asked
 
 
 def test_a_struct_by_value(takes: Any) -> None:

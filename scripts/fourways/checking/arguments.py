@@ -36,6 +36,7 @@ class CuPy:
 
         self.ndarray, self.device = cupy.ndarray, cupy.cuda.runtime.getDevice
         self._allocation, self._runtime = cupy.cuda.MemoryPointer, cupy.cuda.runtime
+        self.has_one_gpu = self._runtime.getDeviceCount() == 1
         self.handles: tuple[type, ...] = cupy.cuda.texture.TextureObject, cupy.cuda.texture.SurfaceObject
 
     def known(self, value: Any) -> Known | None:
