@@ -83,7 +83,7 @@ def reason(path: Path, compiler: str) -> str:
 
 
 def test_who_cannot_build_says_why(two_kernels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "for two.cu a case makes one: --case case.py" in reason(two_kernels, "cmake")
+    assert "for two.cu a case makes one: --case my_case.py" in reason(two_kernels, "cmake")
     program = toolchain.program
     monkeypatch.setattr(toolchain, "program", lambda name: None if name == "cuobjdump" else program(name))
     assert reason(DOUBLIFY, "cmake").startswith("no cuobjdump found")

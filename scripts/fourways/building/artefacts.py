@@ -71,7 +71,7 @@ def _unavailable(compiler: str, path: Path, has_binding: bool) -> str:
         if has_binding:
             return ""
         if path.resolve().parent != home / "kernels":
-            return f"the module holds kernels of cpp/kernels alone; for {path.name} a case makes one: --case case.py"
+            return f"the module holds kernels of cpp/kernels alone; for {path.name} a case makes one: --case my_case.py"
         if not (home / "aot" / f"{path.stem}.cu").is_file():
             return f"there is no cpp/aot/{path.stem}.cu that launches this kernel"
     return ""

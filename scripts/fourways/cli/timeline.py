@@ -24,7 +24,7 @@ from fourways.cli.options import (
 
 def timeline(
     name: Annotated[
-        str, typer.Argument(metavar="LESSON", help="A lesson's number or name, or a .cu file of your own.")
+        str, typer.Argument(metavar="KERNEL", help="A lesson's number or name, or a .cu file of your own.")
     ],
     way: Annotated[
         str, typer.Option("--way", "-w", help="nvrtc, nvcc, pycuda or pybind11; `all`: every cell.")

@@ -1,6 +1,6 @@
 """From a kernel and its case to a package that pip installs: a checked binding, its build, its tests.
 
-`write` makes the folder of a package that owes nothing to this one; `binding` builds the same function for this machine
+`write` makes the folder of a package that needs nothing of this one; `binding` builds the same function for this machine
 and keeps it, which is the way "pybind11" of a kernel of one's own.
 """
 

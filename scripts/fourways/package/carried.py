@@ -68,7 +68,7 @@ def defined(case: Case) -> dict[str, Any]:
     """What the case's file defines, as it stands there. Raises PackageError where the package's tests would miss it."""
     if not case.file:
         hint = f"`fourways case {case.path.name}` writes one to begin with"
-        raise PackageError(f"a package is made of a kernel and a case, --case case.py; {hint}")
+        raise PackageError(f"a package is made of a kernel and a case, --case my_case.py; {hint}")
     found = runpy.run_path(str(case.file), run_name=case.file.stem)
     if not callable(found.get("reference")):
         raise PackageError(f"{case.file.name} defines no reference(*inputs), which the package's tests need")
