@@ -193,6 +193,13 @@ def test_what_cannot_be_asked_for(asked: dict, words: str) -> None:
         building.build(**{"path": DOUBLIFY} | asked)
 
 
+@pytest.mark.parametrize("compiler", ["nvrtc", "nvcc"])
+def test_a_path_may_hold_a_line_end(compiler: str, tmp_path: Path) -> None:
+    file = tmp_path / "two\nlines.cu"
+    file.write_text(DOUBLIFY.read_text())
+    assert building.build(file, compiler).code == building.build(DOUBLIFY, compiler).code
+
+
 def test_missing_compilers_come_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolchain, "nvcc", lambda: None)
     with pytest.raises(building.BuildError, match="no nvcc found: make setup$"):
