@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TELLING = """namespace fourways_signature { // goes before the file, whose macros may be called T; in C++11
-template <class Type, class = void> struct element { enum : unsigned long long { size = 0 }; }; // void, and no pointer
-template <class Type> struct element<Type *, decltype(void(sizeof(Type)))> {
+template <class Type, class = void> struct element { enum : unsigned long long { size = 0 }; };
+template <class Type> struct element<Type *, decltype(void(sizeof(Type[1])))> { // what has one
     enum : unsigned long long { size = sizeof(Type) };
 };
 template <class Type, unsigned long long size, unsigned long long alignment, int, unsigned long long> struct argument;
@@ -23,7 +23,7 @@ template <class... Types> struct of<void(Types...)> {
 };
 }
 """
-"""C++ in which the name of the type `fourways_signature::of<decltype(kernel)>::signature` tells a kernel's signature."""
+"""C++ in which the name of the type `fourways_signature::of<decltype(kernel)>::signature` tells that of a kernel."""
 
 _BOUNDS = r"(?:__(?:launch_bounds|cluster_dims|maxnreg)__\s*\((?:[^()]|\([^()]*\))*\)\s*)*"
 _ENTRY = re.compile(
