@@ -141,6 +141,7 @@ def test_a_vector_may_be_a_structure(numbers: host.HostModule) -> None:
         ("twice", 1, np.zeros(8, np.float32)),
         ("lengths", 2, np.complex128(1)),
         ("whole", 1, np.zeros(8, np.complex64)),
+        ("whole", 1, np.zeros(8, np.float64)),
     ],
 )
 def test_another_number_is_refused(numbers: host.HostModule, name: str, number: int, value: object) -> None:

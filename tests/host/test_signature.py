@@ -74,7 +74,7 @@ def test_types_of_all_kinds(tmp_path: Path, compiler: str) -> None:
 def test_nvrtc_has_its_own_word_for_integers_of_64_bits(tmp_path: Path) -> None:
     file = tmp_path / "wide.cu"
     file.write_text(
-        '#include <cuda/std/cstdint>\nextern "C" __global__ void wide(cuda::std::int64_t *y, cuda::std::uint64_t n) {}\n'
+        '#include <cuda/std/cstdint>\nextern "C" __global__ void wide(cuda::std::int64_t *y, cuda::std::uint64_t n) {}'
     )
     (by_host,), (by_nvrtc,) = told_by_host(file).values(), building.signatures(file).values()
     assert str(by_host) == "wide(long *y, unsigned long n)"

@@ -1,5 +1,6 @@
 """Checks a launch: its shape, and its arguments against the kernel's signature."""
 
+import functools
 import re
 from typing import Any, NamedTuple
 
@@ -78,6 +79,7 @@ def check_arguments(signature: Signature, args: Any) -> list[np.ndarray]:
     ]
 
 
+@functools.cache
 def _numbers(parameter: Parameter) -> tuple[np.dtype | None, int]:
     """The dtype of the numbers in an element, or in a scalar, and how many there are: (float32, 4) of `float4 *`."""
     if not (found := _VECTOR.fullmatch(parameter.type)):
@@ -96,7 +98,7 @@ def _fits(parameter: Parameter, dtype: np.dtype) -> bool:
     numbers, lanes = _numbers(parameter)
     if not numbers:
         return _size(parameter) in (0, dtype.itemsize)
-    whole = dtype == parameter.dtype or dtype.kind == "V"
+    whole = dtype.kind == "V" or dtype == np.dtype(parameter.dtype or "V")
     return dtype == numbers or (lanes > 1 and dtype.itemsize == _size(parameter) and whole)
 
 
