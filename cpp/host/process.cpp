@@ -12,6 +12,7 @@
 #include <list>
 #include <thread>
 
+#include <cxxabi.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -35,23 +36,13 @@ Visit meet(Visit visit) { return launch->meet(visit); }
 
 namespace {
 
-// "float32", "const int64*", "float32x4*" (float4), "bytes2" (another type, of two bytes).
-std::string name_of(const Type &type)
-{
-    if (type.element)
-        return (type.constant ? "const " : "") + name_of(*type.element) + "*";
-    const std::string lanes = type.lanes ? "x" + std::to_string(type.lanes) : "";
-    return type.kind + (type.size ? std::to_string(type.size) : "") + lanes;
-}
-
 std::string signatures() // a line for each kernel
 {
     std::string lines;
     for (unsigned number = 0; number < kernel_count; ++number) {
-        const Kernel &kernel = kernels[number];
-        for (unsigned i = 0; i < kernel.count; ++i)
-            lines += (i ? "," : "") + name_of(*kernel.parameters[i]);
-        lines += '\n';
+        char *const name = abi::__cxa_demangle(kernels[number].told->name(), nullptr, nullptr, nullptr);
+        lines += std::string(name) + '\n';
+        std::free(name);
     }
     return lines;
 }

@@ -1,7 +1,9 @@
 // What a kernel's unit and the program around it (process.cpp, compiled once for all kernels) know of each other. A
-// kernel's unit is compiled for every kernel: nothing here includes a header of C++'s library, most of which take
-// longer to read than a kernel takes to compile.
+// kernel's unit is compiled for every kernel: nothing here includes a header of C++'s library but a short one, most
+// of which take longer to read than a kernel takes to compile.
 #pragma once
+
+#include <typeinfo>
 
 #include <vector_types.h>
 
@@ -14,18 +16,8 @@ namespace fourways {
 
 using Arguments = void *const *; // as cuLaunchKernel takes them: a pointer to the value of each argument
 
-// A parameter's type, for the signature that Python checks against.
-struct Type {
-    const char *kind;   // "float", "int", "uint", "bool"; "bytes": another type; "": a pointer
-    unsigned size = 0;  // in bits; in bytes, where kind is "bytes"
-    unsigned lanes = 0; // of a vector type such as float4
-    const Type *element = nullptr; // of a pointer, and whether it is const
-    bool constant = false;
-};
-
 struct Kernel {
-    const Type *const *parameters;
-    unsigned count;
+    const std::type_info *told;    // a type whose name tells the signature
     void (*run_thread)(Arguments); // for the present threadIdx
     void (*run_block)(Arguments);  // for one thread after another, until they have become OS threads
 };

@@ -1,14 +1,104 @@
-"""The catalogue of `cpp/kernels`: where a kernel's file is, its text, and the functions in it."""
+"""What is told of kernels: the catalogue of `cpp/kernels`, a file's functions, and the signature of each.
+
+A compiler knows a signature: typedefs resolved, what is only read, sizes. `TELLING` makes a type of it, and `signature`
+reads that type's name. Which compiler is asked, and how, is the business of `building` and `host`.
+"""
 
 import os
 import re
+from dataclasses import dataclass
 from pathlib import Path
+
+TELLING = """namespace fourways_signature { // goes before the file, whose macros may be called T; in C++11
+template <class Type, class = void> struct element { enum : unsigned long long { size = 0 }; };
+template <class Type> struct element<Type *, decltype(void(sizeof(Type[1])))> { // what has one
+    enum : unsigned long long { size = sizeof(Type) };
+};
+template <class Type, unsigned long long size, unsigned long long alignment, int, unsigned long long> struct argument;
+template <class...> struct told {};
+template <class Type> struct kind { enum { is = __is_class(Type) || __is_union(Type) ? 2 : __is_enum(Type) }; };
+template <class Function> struct of;
+template <class... Types> struct of<void(Types...)> {
+    typedef told<argument<Types, sizeof(Types), alignof(Types), kind<Types>::is, element<Types>::size>...> signature;
+};
+}
+"""
+"""C++ in which the name of the type `fourways_signature::of<decltype(kernel)>::signature` tells that of a kernel."""
 
 _BOUNDS = r"(?:__(?:launch_bounds|cluster_dims|maxnreg)__\s*\((?:[^()]|\([^()]*\))*\)\s*)*"
 _ENTRY = re.compile(
     rf"{_BOUNDS}__global__\s+{_BOUNDS}void\s+{_BOUNDS}(\w+)\s*\(((?:[^()]|\([^()]*\))*)"  # float (*q)[4] is one
 )
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_TOLD = re.compile(r"fourways_signature::told<(.*?) ?>(?: ?>\(\))?$")
+# namespaces that nobody writes: those of a library's version, and those without a name
+_UNWRITTEN = re.compile(r"::(?:__\d+|\w+_NS)(?=::)|\(anonymous namespace\)::")
+_TYPE_WORDS = ("bool", "char", "short", "int", "long", "unsigned", "signed", "float", "double", "const")
+_DTYPES = {
+    "bool": "bool",
+    "char": "int8",
+    "signed char": "int8",
+    "unsigned char": "uint8",
+    "short": "int16",
+    "unsigned short": "uint16",
+    "int": "int32",
+    "unsigned int": "uint32",
+    "wchar_t": "int32",
+    "char16_t": "uint16",
+    "char32_t": "uint32",
+    "long": "int64",
+    "unsigned long": "uint64",
+    "long long": "int64",
+    "unsigned long long": "uint64",
+    "__half": "float16",
+    "float": "float32",
+    "double": "float64",
+    "float2": "complex64",
+    "double2": "complex128",
+    "cuda::std::complex<float>": "complex64",
+    "cuda::std::complex<double>": "complex128",
+    "thrust::complex<float>": "complex64",
+    "thrust::complex<double>": "complex128",
+}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter: its `name` in the text, and its C `type`, typedefs resolved, such as `const float *`.
+
+    `kind` is "input" (a pointer to const), "output" (another pointer: it may be read, too), "scalar" or "struct" (by
+    value). `size` and `alignment` are its own, in bytes, not those of what it points to. `dtype` is NumPy's name for an
+    element or for the scalar; where there is none, it is None, and `why` says so. `element_size` is that of what it
+    points to, in bytes; 0 where it is no pointer, or one to void or to a type that is not defined.
+    """
+
+    name: str
+    type: str
+    kind: str
+    size: int
+    alignment: int
+    dtype: str | None
+    why: str = ""
+    element_size: int = 0
+
+    @property
+    def is_pointer(self) -> bool:
+        """Whether it is an input or an output."""
+        return self.kind in ("input", "output")
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A kernel's name, or a template's instance, and its parameters."""
+
+    entry: str
+    parameters: tuple[Parameter, ...]
+
+    def __str__(self) -> str:
+        inside = ", ".join(
+            f"{each.type}{'' if each.type.endswith('*') else ' '}{each.name}" for each in self.parameters
+        )
+        return f"{self.entry}({inside})"
 
 
 def root() -> Path:
@@ -55,3 +145,57 @@ def parameters(text: str) -> dict[str, str]:
 def is_file(name: str) -> bool:
     """Whether a user who says `name` means a kernel file, by its ending, rather than a lesson or a kernel."""
     return Path(name).suffix in (".cu", ".cuh")
+
+
+def signature(entry: str, told: str, written: str) -> Signature:
+    """The signature of the kernel `entry` from the demangled name of the type that `TELLING` makes of it.
+
+    `written` are its parameters in the text, as `parameters` has them, for their names. Raises ValueError where `told`
+    ends in no such name.
+    """
+    if not (found := _TOLD.search(_UNWRITTEN.sub("", told))):
+        raise ValueError(f"the compiler's name of a signature was not understood: {told}")
+    types = [_split(each[each.index("<") + 1 : -1]) for each in _split(found[1])]
+    names = _names(written, len(types))
+    return Signature(entry, tuple(_parameter(name, *each) for name, each in zip(names, types, strict=True)))
+
+
+def _split(text: str) -> list[str]:
+    """What stands between the commas that no bracket encloses; nothing of an empty text or of C's `void`."""
+    parts, depth, start = [], 0, 0
+    for at, sign in enumerate(text):
+        depth += (sign in "<([") - (sign in ">)]")
+        if sign == "," and not depth:
+            parts.append(text[start:at].strip())
+            start = at + 1
+    return [*parts, text[start:].strip()] if text.strip() else []
+
+
+def _names(written: str, count: int) -> list[str]:
+    """The parameters' names in the text, or numbers where the text does not tell."""
+    parts = [re.sub(r"\s*=.*", "", part) for part in _split(written)]  # without default arguments
+    names = (
+        [re.search(r"[\s*&>](\w+)\s*(?:\)\s*)?(?:\[\w*\]\s*)*$", part) for part in parts]
+        if len(parts) == count
+        else [None] * count
+    )
+    return [
+        name[1] if name and name[1] not in _TYPE_WORDS else f"argument {number}" for number, name in enumerate(names, 1)
+    ]
+
+
+def _parameter(name: str, shown: str, *numbers: str) -> Parameter:
+    """One parameter by its demangled type, such as `float const*`, and the numbers of `argument` in `TELLING`."""
+    size, alignment, category, element_size = (int(number.rstrip("ul")) for number in numbers)
+    type = plain = shown
+    if re.search(r"\(\*|\]$|\*.*\*$", shown):  # to a function, an array, a pointer
+        kind = "input" if re.search(r"\bconst(?: \(\*\).*|\*)$", shown) else "output"
+    elif shown.endswith("*"):
+        kind = "input" if re.search(r"\bconst(?: volatile)?\*$", shown) else "output"
+        plain = re.sub(r"\s*\b(?:const|volatile)\b", "", shown[:-1]).strip()
+        type = f"{'const ' * (kind == 'input')}{plain} *"
+    else:
+        kind = "struct" if category == 2 and shown not in _DTYPES else "scalar"
+    dtype = f"int{8 * size}" if category == 1 else _DTYPES.get(plain)
+    why = f"a struct of {size} bytes, by value" if kind == "struct" else f"NumPy has no dtype for {plain}"
+    return Parameter(name, type, kind, size, alignment, dtype, "" if dtype else why, element_size)

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fourways import building, checking
+from fourways import building, checking, kernels
 
 SCALE = 'extern "C" __global__ void scale(const float *x, float *y, float a, int n) {}'
 MANY = """
@@ -65,20 +65,20 @@ def two_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def many(tmp_path_factory: pytest.TempPathFactory) -> building.Signature:
+def many(tmp_path_factory: pytest.TempPathFactory) -> kernels.Signature:
     file = tmp_path_factory.mktemp("launch") / "many.cu"
     file.write_text(MANY)
     return building.signatures(file)["many"]
 
 
 @pytest.fixture
-def takes(many: building.Signature) -> Callable[..., Any]:
+def takes(many: kernels.Signature) -> Callable[..., Any]:
     """What a kernel of these parameters of `many` gets for these values, by CuPy."""
 
     def call(names: str, *values: Any) -> tuple:
         parameters = tuple(each for name in names.split() for each in many.parameters if each.name == name)
         kernel = cupy_kernel(MANY, "many")
-        checking.checked(kernel, building.Signature("many", parameters))((1,), (1,), values)
+        checking.checked(kernel, kernels.Signature("many", parameters))((1,), (1,), values)
         return kernel.noted[0][2]
 
     return call
@@ -322,13 +322,13 @@ def test_any_number_is_refused_or_what_ctypes_makes_of_it(value: float) -> None:
             np.testing.assert_equal(kernel.noted[0][2][at], its_type(int(value) if at == 3 else value).value)
 
 
-SIGNATURE = building.Signature(
+SIGNATURE = kernels.Signature(
     "scale",
     (
-        building.Parameter("x", "const float *", "input", 8, 8, "float32"),
-        building.Parameter("y", "float *", "output", 8, 8, "float32"),
-        building.Parameter("a", "float", "scalar", 4, 4, "float32"),
-        building.Parameter("n", "int", "scalar", 4, 4, "int32"),
+        kernels.Parameter("x", "const float *", "input", 8, 8, "float32"),
+        kernels.Parameter("y", "float *", "output", 8, 8, "float32"),
+        kernels.Parameter("a", "float", "scalar", 4, 4, "float32"),
+        kernels.Parameter("n", "int", "scalar", 4, 4, "int32"),
     ),
 )
 ARRAYS = on_gpu(), on_gpu()
@@ -382,11 +382,11 @@ def test_textures_are_numbers_of_64_bits(takes: Any) -> None:
         takes("i8", texture)
 
 
-def test_pycuda_gets_each_argument_where_c_has_it(many: building.Signature, driver: SimpleNamespace) -> None:
+def test_pycuda_gets_each_argument_where_c_has_it(many: kernels.Signature, driver: SimpleNamespace) -> None:
     names = ["i1", "range", "b", "f2", "c8", "u1", "x", "c16", "i4", "y", "i8", "f4", "f8"]
     by_name = {each.name: each for each in many.parameters}
     kernel = driver.Function()
-    launch = checking.checked(kernel, building.Signature("many", tuple(by_name[name] for name in names)))
+    launch = checking.checked(kernel, kernels.Signature("many", tuple(by_name[name] for name in names)))
     values = dict.fromkeys(names, 1) | {
         "range": np.array((0.5, 2.5), RANGE),
         "x": on_gpu(),

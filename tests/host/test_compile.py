@@ -66,9 +66,11 @@ def test_our_own_headers_and_the_compiler_are_part_of_the_key(
     with (clone / "cpp" / "host" / "warp.hpp").open("a") as header:
         header.write("// changed\n")
     assert (counted.filled(), counted.calls()) == (10, 4)
+    monkeypatch.delenv("FOURWAYS_ROOT")
+    assert (counted.filled(), counted.calls()) == (10, 6), "another clone, whose headers are others"
     compiler = Path(os.environ["CXX"])
     compiler.write_text(compiler.read_text() + "# another version\n")
-    assert (counted.filled(), counted.calls()) == (10, 6)
+    assert (counted.filled(), counted.calls()) == (10, 8)
     assert not list((tmp_path / "cache").glob("building-*"))
 
 

@@ -22,4 +22,4 @@ from fourways.building.compare import figure, matrix_table, rows, runs_on, runs_
 from fourways.building.compile import COMPILERS, CUPY_OPTIONS, Build, BuildError, build, is_entry
 from fourways.building.packages import NotOfferedError
 from fourways.building.resources import Resources, of_code
-from fourways.building.signature import Parameter, Signature, signature_rows, signature_table, signatures
+from fourways.building.signature import signature_rows, signature_table, signatures

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fourways.building import Parameter
+from fourways.kernels import Parameter
 
 _NUMBERS = bool, int, float, complex, np.number, np.bool_
 
@@ -200,7 +200,7 @@ class Scalar(_Argument):
 
 def taker(entry: str, number: int, parameter: Parameter, library: CuPy) -> Callable[[Any], Any]:
     """What takes the argument for `parameter`, the `number`th of the kernel `entry`, counted from 1."""
-    kind = Pointer if parameter.kind in ("input", "output") else Scalar if parameter.dtype else Struct
+    kind = Pointer if parameter.is_pointer else Scalar if parameter.dtype else Struct
     return kind(entry, number, parameter, library).take
 
 

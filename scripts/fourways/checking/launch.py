@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from fourways import building, kernels
-from fourways.building import Signature
 from fourways.checking.arguments import CuPy, PyCUDA, limits, named, taker
+from fourways.kernels import Signature
 
 # A call runs a function written for its signature: quick tests for what mostly comes, and `take_…` for all else.
 # A loop over the parameters would cost more than the launch.
@@ -113,7 +113,7 @@ def _written(kernel: Any, signature: Signature, library: CuPy) -> Callable[..., 
         a, dtype = f"a{number}", np.dtype(parameter.dtype or np.void)
         known |= {f"take_{a}": taker(signature.entry, number, parameter, library)}
         known |= {f"dtype_{a}": dtype, f"type_{a}": dtype.type}
-        if parameter.kind in ("input", "output"):
+        if parameter.is_pointer:
             fits = f"({a}.dtype is dtype_{a} or {a}.dtype == dtype_{a}) and " if parameter.dtype else ""
             taking += _ARRAY.format(a=a, fits=fits, is_here=here and f" and {a}.data.device_id == here")
         elif dtype.kind in "iuf" and dtype != np.float16:

@@ -31,7 +31,7 @@ class Layout:
 
     def __init__(self, launch: Launch):
         self._launch = launch
-        pointers = [parameter.is_pointer for parameter in launch.parameters]
+        pointers = [parameter.is_pointer for parameter in launch.signature.parameters]
         self.spans = _spans(launch)
         self.memories = [
             _span_of(value, self.spans) if pointer else -1
@@ -71,8 +71,9 @@ class Layout:
 
     def read_back(self, file: FileIO) -> None:
         """Read the arrays that the kernel may have written."""
-        for parameter, value, place in zip(self._launch.parameters, self._launch.values, self._places, strict=True):
-            if parameter.is_written:
+        parameters = self._launch.signature.parameters
+        for parameter, value, place in zip(parameters, self._launch.values, self._places, strict=True):
+            if parameter.kind == "output":
                 _transfer(os.preadv, file, value, place)
 
 
@@ -83,8 +84,8 @@ def _up(size: int, unit: int) -> int:
 def _spans(launch: Launch) -> list[Span]:
     """The memory behind the pointers; what overlaps is one span, as it is one memory."""
     arrays = [
-        Span(value.ctypes.data, value.ctypes.data + value.nbytes, parameter.is_written)
-        for parameter, value in zip(launch.parameters, launch.values, strict=True)
+        Span(value.ctypes.data, value.ctypes.data + value.nbytes, parameter.kind == "output")
+        for parameter, value in zip(launch.signature.parameters, launch.values, strict=True)
         if parameter.is_pointer
     ]
     spans: list[Span] = []

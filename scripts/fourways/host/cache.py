@@ -24,7 +24,7 @@ def compiled(unit: str, compiler: Path, command: Sequence[str], folder: Path, su
     """
     binary = compiler.resolve()
     identity = [str(binary), binary.stat().st_size, binary.stat().st_mtime_ns]  # to ask its version starts a process
-    key = hashlib.sha256(json.dumps([unit, str(compiler), *command, identity]).encode()).hexdigest()
+    key = hashlib.sha256(json.dumps([unit, str(compiler), *command, str(folder), identity]).encode()).hexdigest()
     cache = files.cache_dir()
     manifest = cache / f"{key}.json"
     if manifest.exists():

@@ -8,7 +8,7 @@ from typing import Any
 
 from fourways import kernels, toolchain
 from fourways.host import cache
-from fourways.host.launch import SHARED_BYTES, Parameter, check_arguments, check_shape
+from fourways.host.launch import SHARED_BYTES, check_arguments, check_shape
 from fourways.host.process import Launch, Process
 
 _NO_HOST_WAY = {
@@ -31,20 +31,15 @@ class CompileError(RuntimeError):
 
 
 class HostKernel:
-    """A kernel that runs on NumPy arrays; `signature` holds the types of its parameters.
+    """A kernel that runs on NumPy arrays; `signature` is its `kernels.Signature`.
 
     `max_dynamic_shared_size_bytes` is the most that a launch may ask for: set it, as on CuPy's kernels, for more.
     """
 
-    def __init__(self, name: str, number: int, parameters: str, process: Process, timeout: int):
-        self.name, self._number, self._process, self._timeout = name, number, process, timeout
-        signature = process.signatures[number]
-        self.signature = tuple(signature.split(",")) if signature else ()
-        self._parameters = [Parameter(text) for text in self.signature]
+    def __init__(self, signature: kernels.Signature, number: int, process: Process, timeout: int):
+        self.name, self.signature = signature.entry, signature
+        self._number, self._process, self._timeout = number, process, timeout
         self.max_dynamic_shared_size_bytes = SHARED_BYTES
-        names = re.findall(r"(\w+)\s*(?:\[\w*\]\s*)?(?:,|$)", parameters)
-        plain = len(names) == len(self.signature)  # no parameter's type has a comma
-        self._names = names if plain else [f"argument {i}" for i, _ in enumerate(self.signature, 1)]
 
     def __call__(self, grid: Sequence[int], block: Sequence[int], args: Sequence[Any], *, shared_mem: int = 0) -> None:
         """Launch it and wait: grid and block are tuples of one to three numbers, `shared_mem` is in bytes.
@@ -55,12 +50,8 @@ class HostKernel:
         SanitizerError. After an error no array has changed, and the module's own variables begin anew.
         """
         shape = check_shape(grid, block, shared_mem, self.max_dynamic_shared_size_bytes)
-        values = check_arguments(self.name, self._parameters, args)
-        self._process.launch(
-            Launch(
-                self.name, self._number, shape, int(shared_mem), self._timeout, self._parameters, self._names, values
-            )
-        )
+        values = check_arguments(self.signature, args)
+        self._process.launch(Launch(self.signature, self._number, shape, int(shared_mem), self._timeout, values))
 
 
 class HostModule:
@@ -74,7 +65,9 @@ class HostModule:
         """The kernel `name`. Raises ValueError, naming those there are, if there is no such kernel."""
         if name not in self.names:
             raise ValueError(f"no kernel {name!r} in {self.path.name}; there are: {', '.join(self.names)}")
-        return HostKernel(name, self.names.index(name), self._parameters[name], self._process, self._timeout)
+        number = self.names.index(name)
+        signature = kernels.signature(name, self._process.told[number], self._parameters[name])
+        return HostKernel(signature, number, self._process, self._timeout)
 
 
 def compile(
@@ -137,7 +130,7 @@ def _translation_unit(path: Path, text: str, names: Sequence[str]) -> str:
     entries = ", ".join(f"fourways::Entry<&::{name}>::kernel" for name in names)
     again = "".join(f'extern "C" decltype({name}) {name};\n' for name in names)  # an error where it was not extern "C"
     return (
-        f'#include "cuda_on_host.hpp"\n#line 1 {json.dumps(str(path), ensure_ascii=False)}\n{text}\n'
+        f'{kernels.TELLING}#include "cuda_on_host.hpp"\n#line 1 {json.dumps(str(path), ensure_ascii=False)}\n{text}\n'
         f'#line 1 "the list of kernels"\n{again}'
         f"const fourways::Kernel fourways::kernels[] = {{{entries}}};\n"
         f"const unsigned fourways::kernel_count = {len(names)};\n"

@@ -61,7 +61,7 @@ def _place(fault: _Fault, launch: Launch, layout: Layout) -> str:
     address = layout.spans[fault.memory].begin + fault.offset
     here = [i for i, memory in enumerate(layout.memories) if memory == fault.memory]
     nearest = min(here, key=lambda i: _distance(address, launch.values[i]))
-    name, array = launch.names[nearest], launch.values[nearest]
+    name, array = launch.signature.parameters[nearest].name, launch.values[nearest]
     element = (address - array.ctypes.data) // array.itemsize
     if 0 <= element < array.size:
         return f"element {element} of {name}, which the kernel declares const"

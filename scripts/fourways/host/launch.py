@@ -1,97 +1,33 @@
 """Checks a launch: its shape, and its arguments against the kernel's signature."""
 
+import functools
 import re
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from fourways.kernels import Parameter, Signature
+
 MAX_THREADS, MAX_BLOCK, MAX_GRID = 1024, (1024, 1024, 64), (2**31 - 1, 65535, 65535)
 SHARED_BYTES = 48 * 1024  # of dynamic shared memory that a block may have unasked
 MAX_SHARED_BYTES = 227 * 1024  # that it may have at all, from compute capability 9.0 on
-
-
-class Parameter:
-    """One parameter of a kernel, from its type as cuda_on_host.hpp writes it: "int64", "const float32*", "float32x4*".
-
-    "float32x4" is CUDA's float4; "bytes2" is a type of two bytes that C++ has no word for, such as __half or a struct.
-    For a vector type an array of its numbers will do, or one of the whole: complex numbers, or structures.
-    """
-
-    def __init__(self, text: str):
-        found = re.fullmatch(r"(const )?([a-z]+)(\d*)(?:x(\d+))?(\*?)", text)
-        assert found, text
-        const, kind, bits, lanes, star = found.groups()
-        self.text = text
-        self.dtype = None if kind == "bytes" else np.dtype(kind + bits)
-        self.lanes = int(lanes or 1)
-        self.itemsize = self.dtype.itemsize if self.dtype else int(bits)
-        self.is_pointer, self.is_written = bool(star), bool(star) and not const
-
-    def check(self, value: Any, where: str) -> np.ndarray:
-        """The value as an array: a pointer's own array, a scalar as an array of one. Raises TypeError, ValueError."""
-        if not self.is_pointer:
-            return self._check_scalar(value, where)
-        wanted = f"{self.text} wants a NumPy array of {self.dtype}"
-        if not self.dtype:  # a struct's size, and that of void
-            wanted = "a NumPy array is wanted" + (f", of {self.itemsize} bytes an element" if self.itemsize > 1 else "")
-        if not isinstance(value, np.ndarray):
-            raise TypeError(f"{where}: {wanted}; {_kind(value)} came")
-        if not self._fits(value.dtype):
-            packed = value.dtype.fields and value.dtype.itemsize < self.itemsize
-            hint = ": try np.dtype(..., align=True), which leaves the gaps that C leaves" if packed else ""
-            size = "" if self.dtype else f", of {value.dtype.itemsize} bytes,"
-            raise TypeError(f"{where}: {wanted}; an array of {value.dtype.str} ({value.dtype}){size} came{hint}")
-        if not value.flags.c_contiguous:
-            raise ValueError(f"{where}: {wanted} that is C-contiguous; strides {value.strides} came: copy it first")
-        if self.is_written and not value.flags.writeable:
-            raise ValueError(f"{where}: {wanted} that can be written; a read-only array came")
-        if value.dtype == self.dtype and value.size % self.lanes:
-            raise ValueError(f"{where}: {wanted} with a multiple of {self.lanes} elements; {value.size} came")
-        alignment = self.itemsize * (self.lanes if self.lanes in (2, 4) else 1)
-        if self.dtype and value.ctypes.data % min(alignment, 16):
-            raise ValueError(f"{where}: {wanted} that starts at a multiple of {min(alignment, 16)} bytes; it does not")
-        return value
-
-    def _fits(self, dtype: np.dtype) -> bool:
-        if not self.dtype:
-            return self.itemsize in (1, dtype.itemsize)
-        is_whole = self.lanes > 1 and dtype.itemsize == self.lanes * self.itemsize
-        is_complex = dtype.kind == "c" and self.dtype.kind == "f" and self.lanes == 2
-        return dtype == self.dtype or (is_whole and (is_complex or dtype.kind == "V"))
-
-    def _check_scalar(self, value: Any, where: str) -> np.ndarray:
-        kind = self.dtype.kind if self.dtype and self.lanes == 1 else "V"
-        is_whole = isinstance(value, np.generic) and value.nbytes == self.itemsize * self.lanes
-        if is_whole and self._fits(value.dtype):
-            return np.asarray(value)
-        # A Python int or float goes where CuPy, which hands over 8 bytes of it, would get it right too.
-        if type(value) is int and kind in "iu":
-            limits = np.iinfo(self.text)
-            if not limits.min <= value <= limits.max:
-                raise ValueError(f"{where}: {value} is out of the range of {self.text}")
-            return np.array(value, self.dtype)
-        if (type(value) is float and self.text == "float64") or (type(value) is bool and kind == "b"):
-            return np.array(value, self.dtype)
-        hint = f": pass np.{self.text}(...)" if kind in "iufb" else ""
-        raise TypeError(f"{where}: {self.text} is wanted; {_kind(value)} came{hint}")
-
-
-Parameters = Sequence[Parameter]
-Values = list[np.ndarray]
+_VECTOR = re.compile(r"(?:const )?(?:float|double|(u?)(char|short|int|long|longlong))([1-4])(?:_16a|_32a)?(?: \*)?")
 
 
 class Launch(NamedTuple):
-    """A launch with all that it needs: the kernel's `name` and `number` in its file, `shape` is grid and block."""
+    """A launch with all that it needs: `number` is the kernel's in its file, `shape` is grid and block."""
 
-    name: str
+    signature: Signature
     number: int
     shape: list[int]
     shared_bytes: int
     seconds: int
-    parameters: Parameters
-    names: Sequence[str]
-    values: Values
+    values: list[np.ndarray]
+
+    @property
+    def name(self) -> str:
+        """The kernel's."""
+        return self.signature.entry
 
 
 def _kind(value: Any) -> str:
@@ -124,14 +60,88 @@ def check_shape(grid: Any, block: Any, shared_mem: int, most_shared: int = MAX_S
     return shape
 
 
-def check_arguments(name: str, parameters: Parameters, args: Any) -> Values:
-    """A launch's arguments as arrays. Raises TypeError, ValueError."""
+def check_arguments(signature: Signature, args: Any) -> list[np.ndarray]:
+    """A launch's arguments as arrays: a pointer's own, a scalar as an array of one. Raises TypeError, ValueError.
+
+    For CUDA's vector types, such as float4, an array of their numbers will do, or one of the whole: complex numbers, or
+    structures.
+    """
     if not isinstance(args, tuple | list):
         raise TypeError(f"args is a tuple, such as (x, y, np.int64(x.size)); {_kind(args)} came")
-    if len(args) != len(parameters):
-        wanted = ", ".join(parameter.text for parameter in parameters)
-        raise TypeError(f"{name} takes {len(parameters)} arguments ({wanted}); {len(args)} came")
+    count = len(signature.parameters)
+    if len(args) != count:
+        raise TypeError(f"{signature} takes {count} arguments; {len(args)} came")
     return [
-        parameter.check(value, f"{name}, argument {number} of {len(args)}")
-        for number, (parameter, value) in enumerate(zip(parameters, args, strict=True), 1)
+        (_check_array if parameter.is_pointer else _check_scalar)(
+            parameter, value, f"{signature.entry}, argument {number} of {count}"
+        )
+        for number, (parameter, value) in enumerate(zip(signature.parameters, args, strict=True), 1)
     ]
+
+
+@functools.cache
+def _numbers(parameter: Parameter) -> tuple[np.dtype | None, int]:
+    """The dtype of the numbers in an element, or in a scalar, and how many there are: (float32, 4) of `float4 *`."""
+    if not (found := _VECTOR.fullmatch(parameter.type)):
+        return np.dtype(parameter.dtype) if parameter.dtype else None, 1
+    unsigned, integer, lanes = found.groups()
+    kind = (unsigned or "i") if integer else "f"
+    return np.dtype(f"{kind}{_size(parameter) // int(lanes)}"), int(lanes)
+
+
+def _size(parameter: Parameter) -> int:
+    return parameter.element_size if parameter.is_pointer else parameter.size
+
+
+def _fits(parameter: Parameter, dtype: np.dtype) -> bool:
+    """Whether an element, or a scalar, of this dtype will do."""
+    numbers, lanes = _numbers(parameter)
+    if not numbers:
+        return _size(parameter) in (0, dtype.itemsize)
+    whole = dtype.kind == "V" or dtype == np.dtype(parameter.dtype or "V")
+    return dtype == numbers or (lanes > 1 and dtype.itemsize == _size(parameter) and whole)
+
+
+def _check_array(parameter: Parameter, value: Any, where: str) -> np.ndarray:
+    numbers, lanes = _numbers(parameter)
+    if numbers:
+        pointer = parameter.type if lanes > 1 else f"{'const ' * (parameter.kind == 'input')}{numbers}*"
+        wanted = f"{pointer} wants a NumPy array of {numbers}"
+    else:
+        size = f", of {parameter.element_size} bytes an element" if parameter.element_size else ""
+        wanted = f"a NumPy array is wanted{size}"
+    if not isinstance(value, np.ndarray):
+        raise TypeError(f"{where}: {wanted}; {_kind(value)} came")
+    if not _fits(parameter, value.dtype):
+        packed = value.dtype.fields and value.dtype.itemsize < parameter.element_size
+        hint = ": try np.dtype(..., align=True), which leaves the gaps that C leaves" if packed else ""
+        size = "" if numbers else f", of {value.dtype.itemsize} bytes,"
+        raise TypeError(f"{where}: {wanted}; an array of {value.dtype.str} ({value.dtype}){size} came{hint}")
+    if not value.flags.c_contiguous:
+        raise ValueError(f"{where}: {wanted} that is C-contiguous; strides {value.strides} came: copy it first")
+    if parameter.kind == "output" and not value.flags.writeable:
+        raise ValueError(f"{where}: {wanted} that can be written; a read-only array came")
+    if value.dtype == numbers and value.size % lanes:
+        raise ValueError(f"{where}: {wanted} with a multiple of {lanes} elements; {value.size} came")
+    alignment = min(numbers.itemsize * (lanes if lanes in (2, 4) else 1), 16) if numbers else 1
+    if value.ctypes.data % alignment:
+        raise ValueError(f"{where}: {wanted} that starts at a multiple of {alignment} bytes; it does not")
+    return value
+
+
+def _check_scalar(parameter: Parameter, value: Any, where: str) -> np.ndarray:
+    numbers, lanes = _numbers(parameter)
+    kind = numbers.kind if numbers and lanes == 1 else "V"
+    if isinstance(value, np.generic) and value.nbytes == parameter.size and _fits(parameter, value.dtype):
+        return np.asarray(value)
+    # A Python int or float goes where CuPy, which hands over 8 bytes of it, would get it right too.
+    if type(value) is int and numbers and kind in "iu":
+        limits = np.iinfo(numbers)
+        if not limits.min <= value <= limits.max:
+            raise ValueError(f"{where}: {value} is out of the range of {numbers}")
+        return np.array(value, numbers)
+    if (type(value) is float and parameter.dtype == "float64") or (type(value) is bool and kind == "b"):
+        return np.array(value, numbers)
+    wanted = parameter.dtype or f"{parameter.type} of {parameter.size} bytes"
+    hint = f": pass np.{parameter.dtype}(...)" if parameter.dtype else ""
+    raise TypeError(f"{where}: {wanted} is wanted; {_kind(value)} came{hint}")

@@ -39,8 +39,8 @@ class Process:
         self._worker = self._started()
 
     @property
-    def signatures(self) -> list[str]:
-        """The parameter types of each kernel, as `Parameter` reads them, with commas between."""
+    def told(self) -> list[str]:
+        """What `kernels.signature` reads, of each kernel."""
         return self._worker.greeting.splitlines()
 
     def launch(self, launch: Launch) -> None:

@@ -27,7 +27,8 @@ from typing import Any
 import numpy as np
 
 from fourways import building, host, kernels, toolchain
-from fourways.building import BuildError, Parameter, Signature
+from fourways.building import BuildError
+from fourways.kernels import Parameter, Signature
 from fourways.lesson.case_file import CaseFile, named_reference
 from fourways.lesson.case_ways import build, takes
 from fourways.lesson.notebook import Lesson, LessonError, all_lessons, find, kernel_file

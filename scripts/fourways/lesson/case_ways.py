@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from fourways import toolchain
-from fourways.building import Parameter, Signature
+from fourways.kernels import Parameter, Signature
 
 _TAKEN = {"kernel", "launch", "grid", "block", "shared", "module", "cupy", "host", "np", "driver", "packed", "int"}
 _NOT_PYCUDAS = ("complex64", "complex128", "bool", "float16")  # it leaves no gap before them, or refuses them
@@ -53,8 +53,8 @@ def takes(parameter: Parameter, value: Any) -> Any:
 
     Raises ValueError, which names the parameter, for what does not fit.
     """
-    name, kind, dtype = parameter.name, parameter.kind, parameter.dtype
-    if kind in ("input", "output"):
+    name, dtype = parameter.name, parameter.dtype
+    if parameter.is_pointer:
         if not isinstance(value, np.ndarray):
             raise ValueError(f"{name} is a {type(value).__name__}; {parameter.type} wants a NumPy array")
         if dtype and value.dtype != dtype:

@@ -3,7 +3,7 @@
 import keyword
 import textwrap
 
-from fourways.building import Parameter, Signature
+from fourways.kernels import Parameter, Signature
 
 _WIDTH = 110
 

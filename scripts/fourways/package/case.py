@@ -1,36 +1,15 @@
 """What this room asks of a case: `lesson.Case` has it, and any other object that does will serve."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
+from fourways.kernels import Signature
+
 
 class PackageError(RuntimeError):
     """No package can be made of this case, or none can be built or written. The message says what to mend."""
-
-
-class Parameter(Protocol):
-    """One parameter of a kernel, as `building.Parameter`."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def type(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def size(self) -> int: ...
-    @property
-    def dtype(self) -> str | None: ...
-
-
-class Signature(Protocol):
-    """A kernel's parameters in their order, as `building.Signature`."""
-
-    @property
-    def parameters(self) -> Sequence[Any]: ...  # of Parameter
 
 
 class Case(Protocol):

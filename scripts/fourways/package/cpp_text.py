@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from fourways.package.fill import fill
-from fourways.package.interface import Extent, Given, Interface, Value, element, is_array
+from fourways.package.interface import Extent, Given, Interface, Value, element
 
 _PLAIN = {"bool", "char", "signed char", "unsigned char", "short", "unsigned short", "int", "unsigned int", "long"}
 _PLAIN |= {"unsigned long", "long long", "unsigned long long", "float", "double", "float2", "double2"}
@@ -77,7 +77,7 @@ def binding(face: Interface, name: str) -> str:
 
 def _elements(face: Interface) -> Iterator[str]:
     """What NumPy calls the types of elements that the headers do not know."""
-    types = {element(each.type): each.dtype for each in face.parameters.values() if is_array(each)}
+    types = {element(each.type): each.dtype for each in face.parameters.values() if each.is_pointer}
     for type, dtype in types.items():
         if type in _PLAIN:
             continue
@@ -92,7 +92,7 @@ def _body(face: Interface) -> Iterator[str]:
         if name in face.derived:
             continue
         what = f'("{names[name]}")'
-        if is_array(parameter):
+        if parameter.is_pointer:
             const = "const " * (name not in face.case.outputs)
             yield f"const auto {names[name]} = call.array<{const}{element(parameter.type)}>{what};"
         elif parameter.kind == "struct":
@@ -166,7 +166,7 @@ def _launch(face: Interface) -> Iterator[str]:
 def _passed(face: Interface, name: str) -> str:
     """An argument as the kernel takes it."""
     parameter, text = face.parameters[name], face.names[name]
-    if is_array(parameter):
+    if parameter.is_pointer:
         only_read = parameter.kind == "output" and name not in face.case.outputs
         return f"const_cast<{parameter.type}>({text}.data)" if only_read else f"{text}.data"
     if parameter.kind == "struct" or parameter.type in _PLAIN:

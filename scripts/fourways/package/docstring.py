@@ -5,7 +5,7 @@ import numpy as np
 from fourways.package.carried import summary
 from fourways.package.dtypes import constant_name, constants
 from fourways.package.fill import paragraph
-from fourways.package.interface import Extent, Given, Interface, Value, is_array
+from fourways.package.interface import Extent, Given, Interface, Value
 
 _STREAM = (
     "None: the current one of PyTorch for its tensors, else of CuPy where it is imported, else the legacy default "
@@ -45,7 +45,7 @@ def _described(face: Interface, name: str) -> str:
         meant = "what launch() in _launch.py takes" if face.case.has_launch else "how many threads are wanted"
         return f"{meant}, a whole number"
     dtype = parameter.dtype
-    if not is_array(parameter):
+    if not parameter.is_pointer:
         if not dtype:
             constant = constant_name(parameter.type)
             return (

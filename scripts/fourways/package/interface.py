@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import Any
 
 from fourways import kernels
+from fourways.kernels import Parameter
 from fourways.package import carried
-from fourways.package.case import Case, Parameter
+from fourways.package.case import Case
 
 _OURS = {"out", "stream", "launch", "np", "call", "on", "grid", "block", "shared", "threads", "blocks", "most", "math"}
 _OURS |= {"cupy", "expected", "pytest"}  # of the tests
@@ -71,7 +72,7 @@ class Interface:
     @property
     def arrays(self) -> list[str]:
         """The names of all arrays, in the kernel's order."""
-        return [name for name, parameter in self.parameters.items() if is_array(parameter)]
+        return [name for name, parameter in self.parameters.items() if parameter.is_pointer]
 
     @cached_property
     def launch_text(self) -> str:
@@ -142,8 +143,3 @@ class Interface:
 def element(type: str) -> str:
     """What a pointer of this C type points to, without const."""
     return type.removeprefix("const ").removesuffix("*").strip()
-
-
-def is_array(parameter: Parameter) -> bool:
-    """Whether the parameter is a pointer."""
-    return parameter.kind in ("input", "output")

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fourways.package.case import Case, PackageError
-from fourways.package.interface import Extent, Given, Interface, Probe, Value, is_array
+from fourways.package.interface import Extent, Given, Interface, Probe, Value
 
 _PROBES = (5, 12, 33)
 
@@ -28,7 +28,7 @@ def interface(case: Case) -> Interface:
     size_name = case.size or ("size" if "size" not in parameters else "launch_size")
     probes = list(_probes(case, size_name))
     given = [name for name in parameters if name in (*case.names, case.size)]
-    inputs = [name for name in given if is_array(parameters[name])]
+    inputs = [name for name in given if parameters[name].is_pointer]
     allocated = [name for name in case.outputs if name not in case.in_place]
     telling = inputs or allocated  # without inputs the caller must give the outputs, and they tell
     integers = [name for name in given if np.dtype(parameters[name].dtype or "V").kind in "iu" and name not in inputs]

@@ -9,7 +9,7 @@ from fourways.package.cpp_text import binding_arguments
 from fourways.package.docstring import docstring
 from fourways.package.dtypes import constant_name, constants, definition
 from fourways.package.fill import fill, wrapped
-from fourways.package.interface import Extent, Given, Interface, Value, is_array
+from fourways.package.interface import Extent, Given, Interface, Value
 
 _HINTS = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}
 
@@ -21,7 +21,7 @@ def arguments(face: Interface) -> list[str]:
 
 def _hint(face: Interface, name: str) -> str:
     parameter = face.parameters[name]
-    if is_array(parameter):
+    if parameter.is_pointer:
         return "Array"
     if not parameter.dtype:
         return "np.ndarray | np.void" if constant_name(parameter.type) in constants(face) else "Any"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from fourways.package.carried import defined
 from fourways.package.fill import fill, wrapped
-from fourways.package.interface import Interface, is_array
+from fourways.package.interface import Interface
 from fourways.package.python_text import arguments
 
 _SIZES = (0, 1, 31, 32, 33, 255, 256, 257, 1009, 65_537)
@@ -70,7 +70,7 @@ def _numbers(face: Interface, written: tuple) -> Iterator[str]:
     """Lines that make the kernel's dtype of what the case gives as a plain number: the reference is made for that."""
     for name, value in zip(face.case.names, written, strict=True):
         dtype = face.parameters[name].dtype
-        if dtype and not is_array(face.parameters[name]) and getattr(value, "dtype", None) != dtype:
+        if dtype and not face.parameters[name].is_pointer and getattr(value, "dtype", None) != dtype:
             yield f"    {face.names[name]} = np.{dtype.replace('bool', 'bool_')}({face.names[name]})"
 
 
