@@ -66,7 +66,8 @@ def test_what_is_missing_is_said_once(two_kernels: Path) -> None:
     assert [row["arch"] for row in rows] == ["sm_75", "sm_90", ""]
     assert rows[-1]["seconds"] is None and rows[-1]["missing"] == {}
     assert (
-        rows[-1]["not_built"].endswith("for two.cu a case makes one: --case my_case.py") and rows[0]["not_built"] is None
+        rows[-1]["not_built"].endswith("for two.cu a case makes one: --case my_case.py")
+        and rows[0]["not_built"] is None
     )
     assert building.table(rows).note.count("for two.cu a case makes one: --case my_case.py") == 1
     assert "cmake" in str(building.table(rows)) and "cmake" not in str(building.sizes_table(rows))

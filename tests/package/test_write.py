@@ -164,7 +164,7 @@ def test_a_case_that_lacks_something_leaves_nothing(old: str, new: str, told: st
 
 def test_without_a_case_there_is_no_package(tmp_path: Path) -> None:
     (tmp_path / "k.cu").write_text('extern "C" __global__ void k(const float *x, float *y, int n) {}')
-    with pytest.raises(package.PackageError, match=r"--case case\.py; `fourways case k\.cu` writes one"):
+    with pytest.raises(package.PackageError, match=r"--case my_case\.py; `fourways case k\.cu` writes one"):
         package.write(lesson.Case(tmp_path / "k.cu"), "double_it", tmp_path / "new")
     assert not (tmp_path / "new").exists()
 

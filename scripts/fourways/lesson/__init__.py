@@ -4,12 +4,13 @@ A lesson is a MyST notebook, `lessons/NN_slug.md`. The code in its cells is the 
 recorded: nothing here holds a second copy of a way.
 """
 
-from fourways.lesson.case import Case, lesson_or_case, signature_of
+from fourways.lesson.case import Case, signature_of
 from fourways.lesson.case_file import named_reference
 from fourways.lesson.case_ways import cell, launch_text
 from fourways.lesson.export import ExportError, export
 from fourways.lesson.folds import asked, deeper, questions
 from fourways.lesson.length import FORMULA, Length, length
+from fourways.lesson.meant import lesson_or_case
 from fourways.lesson.needs import load_ipython_extension, skip_reason
 from fourways.lesson.notebook import Lesson, LessonError, all_lessons, find, kernel_file, pages, tags
 from fourways.lesson.nvtx import name_cells

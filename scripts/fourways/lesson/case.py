@@ -19,7 +19,6 @@ An input is a pointer to const, an output any other pointer. Without a reference
 """
 
 import functools
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,16 +27,16 @@ import numpy as np
 
 from fourways import building, host, kernels, toolchain
 from fourways.building import BuildError
-from fourways.kernels import Parameter, Signature
+from fourways.kernels import Signature
 from fourways.lesson.case_file import CaseFile, named_reference
-from fourways.lesson.case_ways import build, takes
-from fourways.lesson.notebook import Lesson, LessonError, all_lessons, find, kernel_file
+from fourways.lesson.case_ways import build
+from fourways.lesson.notebook import LessonError, kernel_file
+from fourways.lesson.roles import count, roles, taken, wants
 from fourways.lesson.skeleton import skeleton
 from fourways.lesson.ways import WAYS, Ways
 
 THREADS = 256
 _PROBE = 5  # the size at which a case is looked at; else the first of its own that is not 0
-_SIZE_NAMES = ("n", "N", "size", "count", "length", "len", "num")
 _UNJUDGED = "Checked against the host way: a mistake in the kernel's idea goes unseen; write a reference into a case."
 _JUDGE = "which says what is right where no reference does"
 _NO_TEMPLATES = (
@@ -83,12 +82,13 @@ class Case:
         if reference:
             given.defines["reference"] = named_reference(reference)
         self._given, self._refuse = given, given.refuse
+        self._taken = functools.partial(taken, self.signature, given)
         self.rtol, self.atol = given.tolerance("rtol", Case.rtol), given.tolerance("atol", 0.0)
         self.sizes, self.has_launch = given.several(int, "sizes"), "launch" in given
         judge = reference or f"reference of {given.name}"
         self.compared_with = f"Checked against {judge}." if self.has_reference else _UNJUDGED
         self._parameters = {parameter.name: parameter for parameter in self.signature.parameters}
-        self._find_roles()
+        self.size, self.names, self.outputs, self.in_place = roles(self.signature, given, self.probe)
         self._shapes: dict[int, Shape] = {}
         self.make_inputs(self.probe)
 
@@ -102,12 +102,12 @@ class Case:
 
         Raises LessonError where the case fails or gives what the signature does not take, or a launch that none is.
         """
-        first = self._taken(self._parameters[self.size], size) if self.size else np.int64(size)
+        first = self._taken(self.size, size) if self.size else np.int64(size)
         self.launch(size)  # a wrong one is said once and not by every way
         values = self._given.called("make_inputs", size)
         if len(values) != len(self.names):
             self._refuse(f"make_inputs({size}) gives {len(values)} values, and gave {len(self.names)} before")
-        return first, *map(self._taken, map(self._parameters.__getitem__, self.names), values)
+        return first, *map(self._taken, self.names, values)
 
     def reference(self, size: int, *inputs: Any) -> dict[str, np.ndarray]:
         """The right outputs by name, in the kernel's order, of its dtypes.
@@ -119,7 +119,7 @@ class Case:
             return self._by_host(size, *inputs)
         arrays = self._given.called("reference", *map(_read_only, inputs))
         if len(arrays) != len(self.outputs):
-            self._refuse(f"reference gives {_count(arrays, 'array')}; {self._wants(self.outputs)}")
+            self._refuse(f"reference gives {count(arrays, 'array')}; {wants(self.signature, self.outputs)}")
         return {name: self._right(name, array, inputs) for name, array in zip(self.outputs, arrays, strict=True)}
 
     @property
@@ -223,48 +223,6 @@ class Case:
         """For `lesson.Ways.in_place`: the number of the input that tells what an output in place holds before."""
         return {self.outputs.index(name): 1 + self.names.index(name) for name in self.in_place}
 
-    def _find_roles(self) -> None:
-        """Say of each parameter whether the case gives it, the size is it, or the kernel writes it."""
-        parameters = self.signature.parameters
-        if addresses := [each for each in parameters if re.search(r"&|\*.*\*|\(\*\)\(", each.type)]:
-            name, type = addresses[0].name, addresses[0].type
-            self._refuse(f"{name} is {type}; a case gives arrays and numbers, none of which holds an address")
-        written = tuple(each.name for each in parameters if each.kind == "output")
-        self.outputs = self._given.parameters("outputs", written, self.signature) or written
-        self.in_place = self._given.parameters("in_place", self.outputs, self.signature)
-        wanted = [each.name for each in parameters if each.name not in self.outputs or each.name in self.in_place]
-        integers = [
-            name for name in wanted if self._parameters[name].kind == "scalar" and _is_integer(self._parameters[name])
-        ]
-        named, *more = self._given.parameters("size", integers, self.signature) or (None,)
-        if more:
-            self._refuse(f"size names {named} and {more[0]}; it is one parameter")
-        if named:
-            self._taken(self._parameters[named], self.probe)  # before arrays of that size are made
-        values = self._given.called("make_inputs", self.probe)
-        if not self.outputs:
-            self._refuse(f"{self.signature} writes nothing: each of its pointers is to const")
-        if not named and len(values) == len(wanted) - 1:
-            likely = [name for name in integers if name in _SIZE_NAMES] if len(integers) > 1 else integers
-            if len(likely) != 1:
-                self._refuse(
-                    f'which parameter of {self.signature} takes the size? Name it: size = "{(integers or ["n"])[-1]}"'
-                )
-            named = likely[0]
-        self.size, self.names = named, tuple(name for name in wanted if name != named)
-        if len(values) != len(self.names):
-            rest = f"; {named} is filled in with the size" if named else ""
-            self._refuse(f"make_inputs gives {_count(values, 'value')}; {self._wants(self.names)}{rest}")
-
-    def _wants(self, names: Sequence[str]) -> str:
-        return f"{self.signature} wants {len(names)}: {', '.join(names)}" if names else f"{self.signature} wants none"
-
-    def _taken(self, parameter: Parameter, value: Any) -> Any:
-        try:
-            return takes(parameter, value)
-        except ValueError as error:
-            self._refuse(f"{error}; the kernel is {self.signature}")
-
     def _right(self, name: str, array: Any, inputs: tuple) -> np.ndarray:
         """An output of the reference in the kernel's dtype."""
         right, dtype = np.asarray(array), self._parameters[name].dtype
@@ -301,7 +259,7 @@ class Case:
             return (max(1, -(-size // THREADS)),), (THREADS,), 0
         found = self._given.called("launch", size)
         if len(found) not in (2, 3):
-            self._refuse(f"launch({size}) gives {_count(found, 'value')}; wanted grid, block and, if any, shared bytes")
+            self._refuse(f"launch({size}) gives {count(found, 'value')}; wanted grid, block and, if any, shared bytes")
         for name, each in zip(("grid", "block"), found, strict=False):
             if not isinstance(each, tuple | int | np.integer):
                 self._refuse(f"launch({size}): {name} is {each!r}; wanted an int, or a tuple of one to three")
@@ -336,10 +294,6 @@ def _entry(path: Path, entry: str | None) -> str:
     return name
 
 
-def _is_integer(parameter: Parameter) -> bool:
-    return np.dtype(parameter.dtype or "V").kind in "iu"
-
-
 def _first(found: np.ndarray) -> int | None:
     """The number of the first element that is true."""
     return int(found.argmax()) if found.any() else None
@@ -355,32 +309,3 @@ def _read_only(value: Any) -> Any:
         value = value.view()
         value.flags.writeable = False
     return value
-
-
-def _count(found: Sequence[Any], what: str) -> str:
-    return f"{len(found)} {what}{'s' * (len(found) != 1)}"
-
-
-def lesson_or_case(
-    name: str, entry: str | None = None, case: Path | str | None = None, reference: str | None = None, timeout: int = 60
-) -> Lesson | Case:
-    """What a user who says `name` wants to run: a lesson, by its number, its name or its kernel's, or another kernel.
-
-    Another kernel is a file, or one of `cpp/kernels` by its name; what comes after it is a `Case`'s.
-    Raises LessonError for a name of neither, and as `Case` does.
-    """
-    if kernels.is_file(name):
-        return Case(name, entry, case, reference, timeout)
-    if case and name in kernels.names():
-        return Case(kernels.path(name), entry, case, reference, timeout)
-    try:
-        return find(name)
-    except LessonError:
-        if name not in kernels.names():
-            raise
-    lessons = all_lessons()
-    if about := [found for found in lessons if found.meta["kernel"] == name]:
-        return about[0]
-    if also := [found.number for found in lessons if name in found.meta.get("also", ())]:
-        raise LessonError(f"{name}: lesson {also[0]} calls it: fourways run {also[0]}; alone it needs a --case")
-    return Case(kernels.path(name), entry, case, reference, timeout)

@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 
 from fourways import stages
-from fourways.lesson.case import Case, lesson_or_case
+from fourways.lesson.case import Case
 from fourways.lesson.case_ways import cell, function_name
+from fourways.lesson.meant import lesson_or_case
 from fourways.lesson.notebook import Lesson
 from fourways.lesson.ways import GPU_SIZE, way_cell
 
