@@ -141,7 +141,7 @@ def test_a_struct_comes_from_whatever_shows_its_bytes(fake: FakeCuda) -> None:
         ("twelve bytes", "is a str, which shows no contiguous bytes"),
         (None, "is a NoneType, which shows no contiguous bytes"),
     ],
-    ids=str,
+    ids=lambda value: type(value).__name__,
 )
 def test_what_is_no_such_struct_is_refused_with_both_sizes(fake: FakeCuda, given: Any, message: str) -> None:
     with pytest.raises(TypeError, match=f"^knee: knee {message}; wanted a struct of 12 bytes"):
