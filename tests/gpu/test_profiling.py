@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fourways import kernels, profiling, toolchain
+from fourways import building, kernels, profiling, toolchain
 
 SIZE = 2**22
 OWN = """
@@ -77,7 +77,7 @@ def test_bank_conflicts_are_those_that_the_source_makes(pitch: int, rounds: int,
 def test_a_kernel_that_does_not_compile_leaves_nothing(tmp_path: Path) -> None:
     mine, kept = tmp_path / "mine.cu", tmp_path / "kept.ncu-rep"
     mine.write_text(OWN.replace("3.f", "undefined_name"))
-    with pytest.raises(profiling.ProfilingError, match="undefined_name"):
+    with pytest.raises(building.BuildError, match="undefined_name"):
         profiled(str(mine), "nvrtc", entry="mine", keep=kept)
     assert not kept.exists()
 

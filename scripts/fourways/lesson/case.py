@@ -78,7 +78,7 @@ class Case:
         self.options = tuple(self._absolute(option) for option in given.several(str, "options"))
         self.signature = signature or signature_of(self.path, entry, self.options)
         if not self.file:
-            given = CaseFile(None, self.path.name, skeleton(self.signature))
+            given = CaseFile(None, reference or self.path.name, skeleton(self.signature))
         if reference:
             given.defines["reference"] = named_reference(reference)
         self._given, self._refuse = given, given.refuse
