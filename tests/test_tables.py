@@ -46,6 +46,17 @@ def test_in_a_terminal() -> None:
     assert all(words in out.getvalue() for words in ("[bold]", "y[i] [red]", "a [note]"))
 
 
+def test_in_a_narrow_terminal_headings_break_before_cells() -> None:
+    out = StringIO()
+    columns = [("the launch (host)", lambda row: "9.04 µs"), ("p10 to p90", lambda row: "183 – 184 µs")]
+    Console(file=out, width=24).print(tables.Table("t", [{}], columns))
+    heading, cells = out.getvalue().split("─")[0], out.getvalue().split("─")[-1]
+    assert [line.split() for line in heading.splitlines() if line.split()] == [
+        ["the"], ["launch"], ["(host)", "p10", "to", "p90"]
+    ]  # fmt: skip
+    assert cells.split("\n")[1].split() == ["9.04", "µs", "183", "–", "184", "µs"]
+
+
 def test_summary() -> None:
     assert tables.summary([4.0, 1.0, 2.0, 3.0, 5.0]) == pytest.approx(
         {"median": 3.0, "p10": 1.4, "p90": 4.6, "samples": 5}
