@@ -58,9 +58,9 @@ def test_bounds_with_brackets_and_clusters_are_no_names() -> None:
 
 
 def test_a_signature_is_read_from_the_compilers_name() -> None:
-    argument = "fourways_signature::argument"
+    argument = "fourways_signature::argument_"
     types = f"{argument}<int const*, 8ul, 8ull, 0, 4>,{argument}<a::__4::B, 8, 4, 2, 0>"
-    told = f"void show<3, fourways_signature::told<{types}>>()"
+    told = f"void show<3, fourways_signature::told_<{types}>>()"
     found = kernels.signature("mine", told, "const int *x, B b = B()")
     assert str(found) == "mine(const int *x, a::B b)"
     x, b = found.parameters
@@ -72,6 +72,6 @@ def test_a_signature_is_read_from_the_compilers_name() -> None:
         4,
         False,
     )
-    assert kernels.signature("none", "fourways_signature::told<>", "void").parameters == ()
+    assert kernels.signature("none", "fourways_signature::told_<>", "void").parameters == ()
     with pytest.raises(ValueError, match="the compiler's name of a signature was not understood: _Z4show"):
         kernels.signature("mine", "_Z4show", "int n")

@@ -32,7 +32,7 @@ template <class... Values, void (*function)(Values...)> struct Entry<function> {
     static void run_thread(Arguments arguments) { call(function, arguments, std::index_sequence_for<Values...>()); }
     static void run_block(Arguments arguments) { call(run_threads, arguments, std::index_sequence_for<Values...>()); }
 
-    using Told = typename fourways_signature::of<void(Values...)>::signature;
+    using Told = typename fourways_signature::of_<void(Values...)>::signature_;
     static constexpr Kernel kernel = {&typeid(Told), run_thread, run_block};
 };
 

@@ -9,28 +9,28 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-TELLING = """namespace fourways_signature { // goes before the file, whose macros may be called T; in C++11
-template <class Type, class = void> struct element { enum : unsigned long long { size = 0 }; };
-template <class Type> struct element<Type *, decltype(void(sizeof(Type[1])))> { // what has one
-    enum : unsigned long long { size = sizeof(Type) };
+TELLING = """namespace fourways_signature { // in C++11; the underscores are for macros that are called size or T
+template <class T_, class = void> struct element_ { enum : unsigned long long { size_ = 0 }; };
+template <class T_> struct element_<T_ *, decltype(void(sizeof(T_[1])))> { // what has one
+    enum : unsigned long long { size_ = sizeof(T_) };
 };
-template <class Type, unsigned long long size, unsigned long long alignment, int, unsigned long long> struct argument;
-template <class...> struct told {};
-template <class Type> struct kind { enum { is = __is_class(Type) || __is_union(Type) ? 2 : __is_enum(Type) }; };
-template <class Function> struct of;
-template <class... Types> struct of<void(Types...)> {
-    typedef told<argument<Types, sizeof(Types), alignof(Types), kind<Types>::is, element<Types>::size>...> signature;
+template <class T_> struct kind_ { enum { is_ = __is_class(T_) || __is_union(T_) ? 2 : __is_enum(T_) }; };
+template <class T_, unsigned long long size_, unsigned long long alignment_, int, unsigned long long> struct argument_;
+template <class...> struct told_ {};
+template <class F_> struct of_;
+template <class... T_> struct of_<void(T_...)> {
+    typedef told_<argument_<T_, sizeof(T_), alignof(T_), kind_<T_>::is_, element_<T_>::size_>...> signature_;
 };
 }
 """
-"""C++ in which the name of the type `fourways_signature::of<decltype(kernel)>::signature` tells that of a kernel."""
+"""C++ in which the name of the type `fourways_signature::of_<decltype(kernel)>::signature_` tells that of a kernel."""
 
 _BOUNDS = r"(?:__(?:launch_bounds|cluster_dims|maxnreg)__\s*\((?:[^()]|\([^()]*\))*\)\s*)*"
 _ENTRY = re.compile(
     rf"{_BOUNDS}__global__\s+{_BOUNDS}void\s+{_BOUNDS}(\w+)\s*\(((?:[^()]|\([^()]*\))*)"  # float (*q)[4] is one
 )
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_TOLD = re.compile(r"fourways_signature::told<(.*?) ?>(?: ?>\(\))?$")
+_TOLD = re.compile(r"fourways_signature::told_<(.*?) ?>(?: ?>\(\))?$")
 # namespaces that nobody writes: those of a library's version, and those without a name
 _UNWRITTEN = re.compile(r"::(?:__\d+|\w+_NS)(?=::)|\(anonymous namespace\)::")
 _TYPE_WORDS = ("bool", "char", "short", "int", "long", "unsigned", "signed", "float", "double", "const")
@@ -69,7 +69,7 @@ class Parameter:
     `kind` is "input" (a pointer to const), "output" (another pointer: it may be read, too), "scalar" or "struct" (by
     value). `size` and `alignment` are its own, in bytes, not those of what it points to. `dtype` is NumPy's name for an
     element or for the scalar; where there is none, it is None, and `why` says so. `element_size` is that of what it
-    points to, in bytes; 0 where it is no pointer, or one to void or to a type that is not defined.
+    points to, in bytes; 0 where it is no pointer, or one to void, a function or a type that is not defined.
     """
 
     name: str
@@ -185,7 +185,7 @@ def _names(written: str, count: int) -> list[str]:
 
 
 def _parameter(name: str, shown: str, *numbers: str) -> Parameter:
-    """One parameter by its demangled type, such as `float const*`, and the numbers of `argument` in `TELLING`."""
+    """One parameter by its demangled type, such as `float const*`, and the numbers of `argument_` in `TELLING`."""
     size, alignment, category, element_size = (int(number.rstrip("ul")) for number in numbers)
     type = plain = shown
     if re.search(r"\(\*|\]$|\*.*\*$", shown):  # to a function, an array, a pointer

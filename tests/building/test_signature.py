@@ -135,6 +135,18 @@ def test_the_files_macros_are_its_own(tmp_path: Path) -> None:
     assert str(found) == "mine(const double *x, double *y, int n)"
 
 
+@pytest.mark.parametrize("option", ["-DType=float", "-Dsignature=1", "-Delement=float", "-Dof=2"])
+def test_names_of_the_question_are_nobody_elses(option: str, tmp_path: Path) -> None:
+    names = ("told", "argument", "kind", "show", "numbers")
+    text = "template <class T> __global__ void made(T *y) {}\nstruct told_ { short s; };\n"
+    text += "".join(f'extern "C" __global__ void {name}(const float *x, told_ by) {{}}\n' for name in names)
+    found = building.signatures(written(tmp_path, text), [*names, "made<told_>"], [option])
+    assert [str(each) for each in found.values()] == [
+        *(f"{name}(const float *x, told_ by)" for name in names),
+        "made<told_>(told_ *y)",
+    ]
+
+
 @pytest.mark.parametrize(
     "options", [["-std=c++11"], ["-std=c++03"], ["-dlto"], ["--std=c++11", "--dlink-time-opt=true"]]
 )

@@ -358,6 +358,17 @@ def test_where_there_is_one_gpu_nobody_asks_on_which(takes: Any, monkeypatch: py
     asked.clear()
     monkeypatch.setattr(cupy.cuda.runtime, "getDeviceCount", lambda: 1)
     assert takes("x", array)[0] is array and not asked
+    with pytest.raises(ValueError, match="x: an array on GPU 1 came"):  # CuPy tells -2 of the host's memory
+        takes("x", on_gpu(device=1))
+
+
+def test_a_kernel_is_wrapped_where_there_is_no_driver(takes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_driver() -> int:
+        raise cupy.cuda.runtime.CUDARuntimeError(35)
+
+    monkeypatch.setattr(cupy.cuda.runtime, "getDeviceCount", no_driver)
+    array = on_gpu()
+    assert takes("x", array)[0] is array
 
 
 def test_a_struct_by_value(takes: Any) -> None:
@@ -370,6 +381,7 @@ def test_a_struct_by_value(takes: Any) -> None:
         (values[1:], "range: a NumPy array of .* came; Range of 16 bytes is wanted"),
         ((0.5, 2.5), "range: an object of type tuple came; Range of 16 bytes is wanted .as np.void"),
         (np.zeros((), "f4,f8"), r"of 12 bytes came; Range of 16 bytes is wanted .np.dtype\(..., align=True"),
+        (np.zeros((), [("a", "O"), ("b", "f8")]), "of 16 bytes came; Range of 16 bytes is wanted"),
     ):
         with pytest.raises(TypeError, match=words):
             takes("range", value)

@@ -113,3 +113,11 @@ def test_numbers_of_libcu_and_enumerators_are_held_to_their_dtype(tmp_path: Path
         put((1,), (1,), (np.zeros(1, np.int64), 1))
     with pytest.raises(TypeError, match=r"argument 2 of 2: int16 is wanted; numpy.float16 came: pass np.int16"):
         put((1,), (1,), (z, np.float16(1)))
+
+
+def test_a_file_may_hold_many_kernels_of_many_parameters(tmp_path: Path) -> None:
+    file = tmp_path / "many.cu"
+    inside = ", ".join(f"const double *x{number}" for number in range(25))
+    file.write_text("".join(f'extern "C" __global__ void k{number}({inside}) {{}}\n' for number in range(60)))
+    last = host.compile(file).get_function("k59").signature
+    assert str(last) == f"k59({inside})"

@@ -18,14 +18,15 @@ from fourways.kernels import Signature
 from fourways.tables import Row, Table
 
 _ASKING = """{telling}
-namespace fourways_signature {{ template <int, class Told> __global__ void show() {{}} }}
+namespace fourways_signature {{ template <int, class Told_> __global__ void show_() {{}} }}
 #include "{path}"
 
-namespace fourways_signature {{
 {instances}
-}}
 """
-_INSTANCE = "template __global__ void show<{number}, of<decltype({entry})>::signature>();"
+_INSTANCE = (  # where a kernel may have any name
+    "template __global__ void fourways_signature::show_<"
+    "{number}, fourways_signature::of_<decltype({entry})>::signature_>();"
+)
 _NOT_FOR_PTX = re.compile(r"--?(?:dlto|dlink-time-opt|gen-opt-lto|std=c\+\+03)(?:=true)?")
 
 
@@ -57,7 +58,7 @@ def signatures(path: Path | str, entries: Sequence[str] = (), options: Sequence[
                 raise BuildError(f"{path.name}: the compiler finds no kernel {lost[0]}; {there}") from None
             raise
     found = {}
-    for name, number in re.findall(r"\.entry (_ZN18fourways_signature4showILi(\d+)E\w+)", ptx):
+    for name, number in re.findall(r"\.entry (_ZN18fourways_signature5show_ILi(\d+)E\w+)", ptx):
         entry = entries[int(number)]
         try:
             found[entry] = kernels.signature(entry, _demangled(name), written.get(entry.partition("<")[0], ""))

@@ -36,7 +36,10 @@ class CuPy:
 
         self.ndarray, self.device = cupy.ndarray, cupy.cuda.runtime.getDevice
         self._allocation, self._runtime = cupy.cuda.MemoryPointer, cupy.cuda.runtime
-        self.has_one_gpu = self._runtime.getDeviceCount() == 1
+        try:
+            self.has_one_gpu = self._runtime.getDeviceCount() == 1
+        except self._runtime.CUDARuntimeError:  # no driver here: who only wraps a kernel need not know
+            self.has_one_gpu = False
         self.handles: tuple[type, ...] = cupy.cuda.texture.TextureObject, cupy.cuda.texture.SurfaceObject
 
     def known(self, value: Any) -> Known | None:

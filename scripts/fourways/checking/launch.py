@@ -19,11 +19,11 @@ _LAUNCH = """
 def launch({head}, **options):
     if type(args) is not tuple or len(args) != {count}:
         args = counted(args)
-    ({names}) = args{here}{taking}
+    ({names}) = args{asking}{taking}
     return kernel({call}, **options)
 """
 _ARRAY = """
-    if not (type({a}) is ndarray and {fits}{a}._c_contiguous{is_here}):
+    if not (type({a}) is ndarray and {fits}{a}._c_contiguous and {a}.data.device_id == {here}):
         {a} = take_{a}({a})"""
 _NUMBER = """
     if type({a}) is not type_{a}:
@@ -106,7 +106,7 @@ def _written(kernel: Any, signature: Signature, library: CuPy) -> Callable[..., 
     """The function `launch` for a signature."""
     known = {"__name__": __name__, "kernel": kernel, "counted": _counted(signature)}
     known |= {"ndarray": library.ndarray, "device": library.device, "array": np.ndarray}
-    here = "" if library.has_one_gpu else "\n    here = device()"  # the only one is the current one
+    here, asking = ("0", "") if library.has_one_gpu else ("here", "\n    here = device()")
     names = taking = call = ""
     offset = 0
     for number, parameter in enumerate(signature.parameters, 1):
@@ -115,7 +115,7 @@ def _written(kernel: Any, signature: Signature, library: CuPy) -> Callable[..., 
         known |= {f"dtype_{a}": dtype, f"type_{a}": dtype.type}
         if parameter.is_pointer:
             fits = f"({a}.dtype is dtype_{a} or {a}.dtype == dtype_{a}) and " if parameter.dtype else ""
-            taking += _ARRAY.format(a=a, fits=fits, is_here=here and f" and {a}.data.device_id == here")
+            taking += _ARRAY.format(a=a, fits=fits, here=here)
         elif dtype.kind in "iuf" and dtype != np.float16:
             low, high = limits(dtype)
             made = a if dtype in library.of_python else f"type_{a}({a})"
@@ -131,7 +131,9 @@ def _written(kernel: Any, signature: Signature, library: CuPy) -> Callable[..., 
         names, call = f"{names}{a}, ", f"{call}{a}, "
     head, call = ("*args", call) if isinstance(library, PyCUDA) else ("grid, block, args", f"grid, block, ({call})")
     count = len(signature.parameters)
-    exec(_LAUNCH.format(head=head, count=count, names=names, here=here, taking=taking, call=call.rstrip(", ")), known)
+    exec(
+        _LAUNCH.format(head=head, count=count, names=names, asking=asking, taking=taking, call=call.rstrip(", ")), known
+    )
     return known["launch"]
 
 

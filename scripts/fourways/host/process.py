@@ -41,7 +41,7 @@ class Process:
     @property
     def told(self) -> list[str]:
         """What `kernels.signature` reads, of each kernel."""
-        return self._worker.greeting.splitlines()
+        return self._worker.told
 
     def launch(self, launch: Launch) -> None:
         """Run a kernel on copies of the arrays; when it has come to a good end, copy back what it may have written.
@@ -63,7 +63,7 @@ class Process:
         worker = _Worker([str(self._file)])
         if "unexpected memory mapping" in worker.said:  # an older ThreadSanitizer, and addresses too random for it
             worker = _Worker(["setarch", "-R", str(self._file)])
-        if not worker.greeting:
+        if not worker.told:
             raise KernelError(f"the compiled kernels, {self._file}, do not start: {worker.said}")
         return worker
 
@@ -95,8 +95,8 @@ class _Worker:
         self._socket.settimeout(0.5)  # see _reply
         files = (self._socket, self._memory, self._output, self._errors)
         self.end = weakref.finalize(self, _end, self._process, self._owner, files)
-        self.greeting = self._reply().decode()
-        self.said = "" if self.greeting else self._last_words()
+        self.told = _taken(self._memory).splitlines() if self._reply() == b"ready" else []
+        self.said = "" if self.told else self._last_words()
 
     def ended(self) -> bool:
         """Whether it can launch nothing more: it is no more, or it is the program of the process that forked this."""

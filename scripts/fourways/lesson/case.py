@@ -102,12 +102,12 @@ class Case:
 
         Raises LessonError where the case fails or gives what the signature does not take, or a launch that none is.
         """
-        first = self._taken(self.size, size) if self.size else np.int64(size)
+        first = self._taken(self._parameters[self.size], size) if self.size else np.int64(size)
         self.launch(size)  # a wrong one is said once and not by every way
         values = self._given.called("make_inputs", size)
         if len(values) != len(self.names):
             self._refuse(f"make_inputs({size}) gives {len(values)} values, and gave {len(self.names)} before")
-        return first, *map(self._taken, self.names, values)
+        return first, *map(self._taken, map(self._parameters.__getitem__, self.names), values)
 
     def reference(self, size: int, *inputs: Any) -> dict[str, np.ndarray]:
         """The right outputs by name, in the kernel's order, of its dtypes.

@@ -40,7 +40,7 @@ def roles(signature: Signature, given: CaseFile, probe: int) -> Roles:
     if more:
         given.refuse(f"size names {named} and {more[0]}; it is one parameter")
     if named:
-        taken(signature, given, named, probe)  # before arrays of that size are made
+        taken(signature, given, parameters[named], probe)  # before arrays of that size are made
     values = given.called("make_inputs", probe)
     if not outputs:
         given.refuse(f"{signature} writes nothing: each of its pointers is to const")
@@ -57,10 +57,10 @@ def roles(signature: Signature, given: CaseFile, probe: int) -> Roles:
     return Roles(named, inputs, outputs, in_place)
 
 
-def taken(signature: Signature, given: CaseFile, name: str, value: Any) -> Any:
-    """The value for the parameter `name` as `case_ways.takes` makes it. Raises LessonError."""
+def taken(signature: Signature, given: CaseFile, parameter: Parameter, value: Any) -> Any:
+    """The value for a parameter as `case_ways.takes` makes it. Raises LessonError."""
     try:
-        return takes(next(each for each in signature.parameters if each.name == name), value)
+        return takes(parameter, value)
     except ValueError as error:
         given.refuse(f"{error}; the kernel is {signature}")
 
