@@ -20,11 +20,12 @@ def test_the_size_is_the_one_asked_for() -> None:
 
 def test_the_model_holds_on_the_host_way() -> None:
     """Loosely: other tests run beside it. The lesson states the error."""
-    stages = timing.first_result(FOUND, "host", {}, launches=1000)
-    launch, start = stages["launches"] / 1000, stages["start"] + stages["import"]
+    several = [timing.first_result(FOUND, "host", {}, launches=1000) for _ in range(3)]  # the quickest of each
+    launch = min(stages["launches"] for stages in several) / 1000
+    start = min(stages["start"] + stages["import"] for stages in several)
     cost = choosing.Cost("host", {"start": start}, start, start, launch)
     many = int(4 * start / launch)
-    table = choosing.held_out("01", {"host": cost}, [choosing.Trial(many), choosing.Trial(1)], {"host": launch}, runs=1)
+    table = choosing.held_out("01", {"host": cost}, [choosing.Trial(many), choosing.Trial(1)], {"host": launch}, runs=2)
     row, short = table.rows
     assert 1 / 3 < row["model_seconds"] / row["seconds"] < 3, "without the launches it would be less than a third"
     assert row["seconds"] > 1.5 * short["seconds"] and row["recorded_seconds"] == pytest.approx(start + many * launch)
