@@ -57,11 +57,15 @@ def interface(
 
 @pytest.fixture(autouse=True)
 def two_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first of them is the current one; memory above 8192 lies on the other."""
+    """The first of them is the current one; memory above 8192 lies on the other, memory below 4096 is the host's."""
     runtime = cupy.cuda.runtime
     monkeypatch.setattr(runtime, "getDeviceCount", lambda: 2)
     monkeypatch.setattr(runtime, "getDevice", lambda: 0)
-    monkeypatch.setattr(runtime, "pointerGetAttributes", lambda at: runtime.PointerAttributes(int(at > 8192), at, 0, 2))
+    monkeypatch.setattr(
+        runtime,
+        "pointerGetAttributes",
+        lambda at: runtime.PointerAttributes(int(at > 8192), at, 0, 2 if at >= 4096 else 0),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -179,6 +183,11 @@ TENSOR = type("Tensor", (), {"__cuda_array_interface__": property(lambda self: {
             {Y: on_gpu(strides=(8,))},
             ValueError,
             "argument 2, y: an array with gaps or in another order came; C order without gaps is wanted",
+        ),
+        (
+            {Y: on_gpu((5,), "u1")[1:5].view("f4")},
+            ValueError,
+            "argument 2, y: an array at address 0x1001 came; an address that is a multiple of 4 bytes is wanted",
         ),
         ({Y: on_gpu((2, 3)).T}, ValueError, "argument 2, y: an array with gaps or in another order came"),
         ({A: on_gpu((1,))}, TypeError, "argument 3, a: an array of float32 came; a number, float32, is wanted"),
@@ -457,6 +466,13 @@ def test_arrays_for_pycuda(driver: SimpleNamespace) -> None:
         (interface("<f8"), TypeError, "scale: argument 2, y: an array of float64 came; float32 is wanted"),
         (interface(strides=(4, 8)), ValueError, "y: an array with gaps or in another order came"),
         (interface(read_only=True), ValueError, "y: a read-only array came; one that the kernel may write into is"),
+        (interface(address=4098), ValueError, "y: an array at address 0x1002 came; an address that is a multiple of 4"),
+        (
+            interface(address=1024),
+            TypeError,
+            "y: an array in host memory came; an array of float32 on the GPU is wanted",
+        ),
+        (interface(address=0), TypeError, "y: an array in host memory came"),
         (interface(address=9000), ValueError, "y: an array on GPU 1 came; one on the current GPU, 0, is wanted"),
         (
             np.zeros(3, "f4"),

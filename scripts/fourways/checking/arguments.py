@@ -16,13 +16,17 @@ from fourways.kernels import Parameter
 _NUMBERS = bool, int, float, complex, np.number, np.bool_
 
 
+HOST = -1  # in place of a GPU's number: memory that no GPU reaches
+
+
 class Known(NamedTuple):
-    """What is known of memory that a pointer may point to; None: nothing is, or it does not matter."""
+    """What a library tells of the memory behind a pointer. None: it tells nothing, or the kernel does not care."""
 
     dtype: np.dtype | None = None
     is_contiguous: bool = True
     device: int | None = None
     is_writable: bool = True
+    address: int | None = None
 
 
 class CuPy:
@@ -45,7 +49,7 @@ class CuPy:
     def known(self, value: Any) -> Known | None:
         """What is known of the memory that `value` stands for; None if the library takes it for no pointer."""
         if isinstance(value, self.ndarray):
-            return Known(value.dtype, value._c_contiguous, value.data.device_id)
+            return Known(value.dtype, value._c_contiguous, value.data.device_id, address=value.data.ptr)
         return Known(device=value.device_id) if isinstance(value, self._allocation) else None
 
     def number(self, value: np.generic) -> Any:
@@ -82,7 +86,8 @@ class PyCUDA(CuPy):
             return None
         dtype, (address, is_read_only) = np.dtype(interface["typestr"]), interface["data"]
         is_contiguous = _is_contiguous(interface["shape"], interface.get("strides"), dtype.itemsize)
-        return Known(dtype, is_contiguous, self._device_of(address), not is_read_only)
+        device = HOST if not address and 0 not in interface["shape"] else self._device_of(address)
+        return Known(dtype, is_contiguous, device, not is_read_only, address)
 
     def number(self, value: np.generic) -> Any:
         bits = {"?": np.uint8, "e": np.uint16}.get(value.dtype.char)  # it has no letter for these two
@@ -92,9 +97,11 @@ class PyCUDA(CuPy):
         return np.void(value.tobytes())
 
     def _device_of(self, address: int) -> int | None:
-        """The device on which an address lies; None for memory of no one device."""
-        found = self._runtime.pointerGetAttributes(address) if address else None
-        return found.device if found and found.type == self._runtime.memoryTypeDevice else None
+        """Return the device on which an address lies: HOST if CUDA does not know it, None for memory of all GPUs."""
+        memory = self._runtime.pointerGetAttributes(address) if address else None
+        if memory and memory.type == self._runtime.memoryTypeUnregistered:
+            return HOST
+        return memory.device if memory and memory.type == self._runtime.memoryTypeDevice else None
 
 
 class _Argument:
@@ -133,8 +140,14 @@ class Pointer(_Argument):
         if not known.is_contiguous:
             advice = "cupy.ascontiguousarray makes such an array"
             raise self._refused(ValueError, "an array with gaps or in another order", "C order without gaps", advice)
+        if known.device == HOST:
+            raise self._refused(TypeError, "an array in host memory", wanted, library.from_others)
         if known.device not in (None, here := library.device()):
             raise self._refused(ValueError, f"an array on GPU {known.device}", f"one on the current GPU, {here},")
+        if dtype and known.address and known.address % (alignment := np.dtype(dtype).itemsize):
+            advice = "the copy that x.copy() makes is aligned"
+            came = f"an array at address {known.address:#x}"
+            raise self._refused(ValueError, came, f"an address that is a multiple of {alignment} bytes", advice)
         if self._parameter.kind == "output" and not known.is_writable:
             raise self._refused(ValueError, "a read-only array", "one that the kernel may write into")
         return value

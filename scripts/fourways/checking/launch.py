@@ -23,7 +23,7 @@ def launch({head}, **options):
     return kernel({call}, **options)
 """
 _ARRAY = """
-    if not (type({a}) is ndarray and {fits}{a}._c_contiguous and {a}.data.device_id == {here}):
+    if not (type({a}) is ndarray and {fits}{a}._c_contiguous and {a}.data.device_id == {here}{aligned}):
         {a} = take_{a}({a})"""
 _NUMBER = """
     if type({a}) is not type_{a}:
@@ -44,8 +44,9 @@ def checked(kernel: Any, signature: Signature | str | None = None) -> Callable[.
 
     A call raises TypeError or ValueError, which names kernel and parameter, and launches nothing, for: a wrong number
     of arguments; an array where a number is wanted, or a number where an array is; another dtype; an array of the host
-    or of another GPU; one with gaps or not in C's order; a read-only one for an output; a number that its type cannot
-    hold; a struct of another size. Where NumPy has no dtype for what a pointer points to, any array fits. None is NULL.
+    or of another GPU; an array with gaps, not in C's order, or at an address that is no multiple of its element's size;
+    a read-only array for an output; a number that its type cannot hold; a struct of another size. Where NumPy has no
+    dtype for what a pointer points to, any array fits. None is NULL.
     What is returned is a function; its `kernel` and `signature` are what it was made of.
 
     Raises TypeError for another kind of kernel, ValueError where the signature cannot be had or is another kernel's,
@@ -115,7 +116,8 @@ def _written(kernel: Any, signature: Signature, library: CuPy) -> Callable[..., 
         known |= {f"dtype_{a}": dtype, f"type_{a}": dtype.type}
         if parameter.is_pointer:
             fits = f"({a}.dtype is dtype_{a} or {a}.dtype == dtype_{a}) and " if parameter.dtype else ""
-            taking += _ARRAY.format(a=a, fits=fits, here=here)
+            aligned = f" and {a}.data.ptr % {dtype.itemsize} == 0" if dtype.itemsize > 1 else ""
+            taking += _ARRAY.format(a=a, fits=fits, here=here, aligned=aligned)
         elif dtype.kind in "iuf" and dtype != np.float16:
             low, high = limits(dtype)
             made = a if dtype in library.of_python else f"type_{a}({a})"
