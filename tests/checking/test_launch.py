@@ -470,7 +470,7 @@ def test_arrays_for_pycuda(driver: SimpleNamespace) -> None:
         (
             interface(address=1024),
             TypeError,
-            "y: an array in host memory came; an array of float32 on the GPU is wanted",
+            "y: an array in host memory came; an array of float32 on the GPU is",
         ),
         (interface(address=0), TypeError, "y: an array in host memory came"),
         (interface(address=9000), ValueError, "y: an array on GPU 1 came; one on the current GPU, 0, is wanted"),

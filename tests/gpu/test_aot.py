@@ -5,7 +5,7 @@ import statistics
 import threading
 import time
 from collections.abc import Callable, Iterator
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import cupy
 import numpy as np
@@ -285,7 +285,8 @@ def test_the_kernel_waits_for_the_stream_of_the_interface() -> None:
 
 def late_threes_on(torch_stream: object, x: object) -> None:
     """late_threes for a tensor of PyTorch, with CuPy's current stream as it was."""
-    with cupy.cuda.ExternalStream(torch_stream.cuda_stream):  # type: ignore[attr-defined]
+    lent = SimpleNamespace(__cuda_stream__=lambda: (0, torch_stream.cuda_stream))  # type: ignore[attr-defined]
+    with cupy.cuda.Stream.from_external(lent):
         late_threes(cupy.asarray(x))
 
 

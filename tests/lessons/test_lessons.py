@@ -247,3 +247,28 @@ def judge_the_answers(found: lesson.Lesson, notebook: Any) -> None:
         assert said[0].startswith("Right" if kinds == {"solution"} else "Not yet: "), cell.source
         assert kinds == {"solution"} or said[0] not in told, "words that lead on from this very answer"
         told.add(said[0])
+
+
+def deprecated(text: str) -> set[str]:
+    """The names of CuPy in a text whose documentation calls them deprecated."""
+    import cupy
+
+    names: set[str] = set()
+    for path in re.findall(r"\b(?:cp|cupy)((?:\.[A-Za-z_]\w*)+)", text):
+        named: Any = cupy
+        for part in path[1:].split("."):
+            named = getattr(named, part, None)
+            if ".. deprecated::" in (getattr(named, "__doc__", "") or ""):
+                names.add(f"cupy{path}")
+    return names
+
+
+def test_nobody_calls_what_cupy_deprecates(root: Path) -> None:
+    assert deprecated("cp.cuda.ExternalStream(0)") == {"cupy.cuda.ExternalStream"}
+    texts = {found.slug: "\n".join(cell.source for cell in found.notebook.cells if cell.cell_type == "code")
+             for found in [*LESSONS, *lesson.pages()]}  # fmt: skip
+    texts |= {
+        str(path): path.read_text("utf-8") for folder in ("scripts", "tests") for path in (root / folder).rglob("*.py")
+    }
+    del texts[__file__]
+    assert {name: names for name, text in texts.items() if (names := deprecated(text))} == {}
