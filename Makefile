@@ -2,10 +2,11 @@
 #
 #   make lessons                   run every lesson, build the book, print what happened
 #   make test                      run the tests
+#   make test-all                  run the long ones, too: whole installations, every build, every page four times
 #   make lessons PYTHON=python3    use an interpreter that has the packages; install nothing
 #                                  (wheels it lacks: WHEELHOUSE=folder, made by `fourways wheelhouse folder`)
 .SECONDARY:
-.PHONY: help setup lessons test gpu smoke record readme book lint lock clean
+.PHONY: help setup lessons test test-all gpu smoke record readme book lint lock clean
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
@@ -77,9 +78,14 @@ readme: setup
 book: setup
 	$(FOURWAYS) book
 
+PYTEST := $(PY) -m pytest -n $$(($$(nproc) + 1)) --dist worksteal
+
 test: setup
-	@echo "The tests: about ten minutes on two processors"
-	$(PY) -m pytest -n $$(($$(nproc) + 1)) --dist loadfile
+	@echo "The tests: about five minutes on two processors"
+	$(PYTEST) -m "not long"
+
+test-all: test
+	$(PYTEST) -m long
 
 smoke: setup
 	$(PY) -m pytest -n 4 --dist worksteal tests/gpu/test_smoke.py

@@ -1,8 +1,12 @@
 """What all tests share."""
 
+import fcntl
 import functools
 import json
+import os
+import shutil
 import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +36,28 @@ extern "C" __global__ void heavy(float *x)
 def root() -> Path:
     """The clone."""
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable[[Path], object]], Path]:
+    """Give a folder by its name. The first worker of a run that asks for it fills it; the others wait for that."""
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+    def folder_of(name: str, make: Callable[[Path], object]) -> Path:
+        folder = shared / name
+        with folder.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not folder.is_dir():
+                folder.mkdir()
+                try:
+                    make(folder)
+                except BaseException:
+                    shutil.rmtree(folder)
+                    raise
+        return folder
+
+    return folder_of
 
 
 @functools.cache

@@ -56,6 +56,7 @@ def test_environment_yml_asks_for_the_same(pyproject: dict[str, Any]) -> None:
     assert pip == ["-r requirements.lock"]
 
 
+@pytest.mark.long
 def test_the_conda_route_installs_and_builds(tmp_path: Path) -> None:
     """As conda does it: the lines for pip in a file beside environment.yml; a compiler known by its long name only.
 

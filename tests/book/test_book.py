@@ -24,8 +24,15 @@ def test_every_lesson_and_every_command_is_a_page(real: Path) -> None:
         assert f"fourways {command.name}" in (real / "commands" / f"{command.name}.html").read_text()
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize(
+    ("width", "dark"),
+    [
+        (1280, False),
+        (390, True),
+        pytest.param(1280, True, marks=pytest.mark.long),
+        pytest.param(390, False, marks=pytest.mark.long),
+    ],
+)
 def test_no_page_asks_for_anything_outside_or_complains(
     browser: Browser,  # noqa: F811
     real: Path,

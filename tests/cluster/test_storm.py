@@ -16,6 +16,7 @@ from fourways import cluster, kernels
 
 pytest.importorskip("distributed")
 STENCIL = kernels.path("stencil")
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")

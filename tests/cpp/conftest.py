@@ -1,7 +1,8 @@
-"""The binding on a fake CUDA runtime, built once."""
+"""The binding on a fake CUDA runtime, built once a run."""
 
 import itertools
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,18 +14,16 @@ copies = itertools.count()
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built(made_once: Callable[..., Path]) -> Path:
     if not toolchain.host_compiler():
         pytest.skip(str(toolchain.missing("host")))
-    library = tmp_path_factory.mktemp("fake") / "fourways_aot.so"
-    build(library)
-    return library
+    return made_once("fake", lambda folder: build(folder / "fourways_aot.so")) / "fourways_aot.so"
 
 
 @pytest.fixture
-def fake(built: Path, monkeypatch: pytest.MonkeyPatch) -> FakeCuda:
+def fake(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeCuda:
     """With CuPy not imported, unless the test imports it."""
     monkeypatch.delitem(sys.modules, "cupy")
-    copy = built.with_name(f"copy{next(copies)}.so")
+    copy = tmp_path / f"copy{next(copies)}.so"
     copy.write_bytes(built.read_bytes())
     return FakeCuda(copy)

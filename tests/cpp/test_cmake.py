@@ -263,6 +263,7 @@ def test_the_presets(clone: Path) -> None:
     assert re.findall(r'"([\w-]+)"', printed) == ["release", "lineinfo", "all-architectures"]
 
 
+@pytest.mark.long
 @need_nvcc
 def test_all_architectures_are_in_and_the_module_runs_from_where_it_lies(clone: Path) -> None:
     module = build(clone, "all-architectures", "-DFOURWAYS_KERNELS=doublify")  # one is enough, and much quicker
@@ -278,6 +279,7 @@ def test_all_architectures_are_in_and_the_module_runs_from_where_it_lies(clone: 
     assert "TypeError: doublify: x is a list" in ran.stderr
 
 
+@pytest.mark.long
 @need_nvcc
 def test_lineinfo_keeps_source_lines_and_a_macro_reaches_the_kernel(clone: Path) -> None:
     one = ("-DCMAKE_CUDA_ARCHITECTURES=90-real", "-DFOURWAYS_KERNELS=doublify")

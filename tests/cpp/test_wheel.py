@@ -16,6 +16,7 @@ def run(*command: str, **options) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_wheel_installs_into_an_empty_environment_and_imports(tmp_path: Path, root: Path) -> None:
     uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     if uv is None:

@@ -1,6 +1,7 @@
 """What the tests of the host way share: a cache of their own, in which every kernel is compiled once."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -8,10 +9,10 @@ from fourways import toolchain
 
 
 @pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A cache that begins empty. Without a C++ compiler the tests are skipped, with the reason."""
+def cache(made_once: Callable[..., Path]) -> Iterator[None]:
+    """A cache that begins empty and serves all workers of a run. Without a C++ compiler the tests are skipped."""
     if reason := toolchain.missing("host"):
         pytest.skip(reason)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("FOURWAYS_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "host-cache"))
+        patch.setenv("FOURWAYS_CACHE_DIR", str(made_once("host-cache", lambda folder: None)))
         yield

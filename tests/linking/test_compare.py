@@ -7,7 +7,7 @@ import pytest
 
 from fourways import lesson, linking, tables, toolchain
 
-ARCHITECTURES = ("sm_75", "sm_90", "sm_120")
+ARCHITECTURES = (pytest.param("sm_75", marks=pytest.mark.long), "sm_90", pytest.param("sm_120", marks=pytest.mark.long))
 CALLED = ("PTX, nvJitLink", "nvcc -rdc=true")
 LIBRARY = """extern "C" __device__ float f(float x);
 extern "C" __global__ void k(const float* x, float* y, long long n) { y[threadIdx.x] = f(x[threadIdx.x]); }
