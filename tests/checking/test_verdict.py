@@ -262,3 +262,34 @@ def test_exercise_says_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None
     )
     assert not checking.exercise(lambda x: None, make_inputs, triple)
     assert "Not yet. Size 0: it raised TypeError" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("answer", [True, False])
+def test_an_unwritten_output_of_bools_is_wrong(answer: bool) -> None:
+    inputs = make_inputs(33)
+    expected = np.full(33, answer)
+    assert checking.verdict(lambda x, y: None, "host", inputs, expected)
+    assert checking.verdict(lambda x, y: y.fill(answer), "host", inputs, expected) is None
+
+
+def test_a_way_in_place_that_changes_another_input_is_wrong() -> None:
+    x, bias = np.arange(33, dtype=np.float32), np.ones(33, np.float32)
+
+    def adds(x: np.ndarray, bias: np.ndarray, y: np.ndarray) -> None:
+        y += bias
+
+    def spoils(x: np.ndarray, bias: np.ndarray, y: np.ndarray) -> None:
+        y += bias
+        bias[0] = 7
+
+    assert checking.verdict(adds, "host", (x, bias), {"y": x + 1}, in_place={0: 0}) is None
+    assert "input number 1" in (checking.verdict(spoils, "host", (x, bias), {"y": x + 1}, in_place={0: 0}) or "")
+
+
+def test_an_exercise_allows_its_tolerance_and_no_more(capsys: pytest.CaptureFixture[str]) -> None:
+    def reference(x: np.ndarray) -> np.ndarray:
+        return 2 * x
+
+    assert checking.exercise(off_by_a_little, make_inputs, reference, rtol=1e-5)
+    assert not checking.exercise(off_by_a_little, make_inputs, reference)
+    assert capsys.readouterr().out.splitlines()[-1].startswith("Not yet. ")

@@ -78,3 +78,9 @@ def test_the_figure_rings_the_crossings() -> None:
     assert [ring[0] for ring in rings] == pytest.approx([43333.3, 83333.3])
     assert len(axes.lines) == 3 + 2
     assert len(choosing.figure(COSTS, 1e-6, most=50_000).axes[0].lines) == 3 + 1, "what lies beyond is not drawn"
+
+
+def test_each_row_says_what_its_way_costs() -> None:
+    (row,) = choosing.choose({"near": NEAR}, kernel=30e-6, launches=0).rows
+    told = {key: row[key] for key in ("start_seconds", "launch_seconds", "cold_seconds", "edit_seconds")}
+    assert told == {"start_seconds": 0.5, "launch_seconds": 5e-6, "cold_seconds": 0.25, "edit_seconds": 0.1}

@@ -53,3 +53,9 @@ def test_a_time_with_its_unit(text: str, seconds: float) -> None:
 def test_what_is_no_time_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"is no time above 0; wanted a number and its unit, as 30us"):
         choosing.parse_seconds(text)
+
+
+def test_a_way_that_starts_and_launches_quicker_is_overtaken_by_nobody() -> None:
+    best = choosing.Cost("best", {"start": 0.1}, 0.1, 0.1, launch=1e-6)
+    assert choosing.crossing(QUICK_START, best, 1e-6) is None, "a negative number of launches is none"
+    assert [then.name for _, _, then in choosing.crossings([best, QUICK_START, QUICK_LAUNCH], 1e-6)] == ["quick launch"]

@@ -186,3 +186,29 @@ def test_a_forked_python_has_a_program_of_its_own() -> None:
     assert child.exitcode == 0
     count((1,), (1,), (y,))
     assert y[0] == 2
+
+
+def test_a_write_past_an_array_into_its_neighbour_is_found() -> None:
+    """Two views of one allocation lie side by side: on a GPU this write would change the other array unseen."""
+    both = np.zeros(2048, np.float32)
+    x, y = both[1024:], both[:1024]
+    with pytest.raises(host.KernelError, match="element 1024 of y, which has 1024"):
+        kernel("writes")((1,), (1,), (x, y, 1024))
+    assert not both.any()
+
+
+@pytest.mark.parametrize("block", [(2, 3, 0), (3, 0, 0), (0, 2, 1)])
+def test_a_thread_of_a_grid_of_three_dimensions_is_named(tmp_path: Path, block: tuple[int, int, int]) -> None:
+    file = tmp_path / "loops.cu"
+    file.write_text("""
+extern "C" __global__ void loops(int x, int y, int z, volatile int *go)
+{
+    while (blockIdx.x == x && blockIdx.y == y && blockIdx.z == z && *go)
+        ;
+}
+""")
+    loops = host.compile(file, timeout=1).get_function("loops")
+    numbers = [np.int32(number) for number in block]
+    with pytest.raises(host.KernelError) as raised:
+        loops((4, 4, 2), (1,), (*numbers, np.ones(1, np.int32)))
+    assert f"block {block} of loops was not done" in str(raised.value)

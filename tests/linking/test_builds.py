@@ -1,6 +1,8 @@
 """Five builds without a GPU: what they inline, what they refuse in the tool's words, and which tools fit together."""
 
+import dataclasses
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -230,3 +232,15 @@ def test_a_case_that_does_not_fit_the_kernel(tmp_path: Path) -> None:
     unit = 'extern "C" __global__ void k(const float* x, float* y, long long n) {}\n'
     with pytest.raises(lesson.LessonError, match=r"case.py: make_inputs gives 0 values; k\(.* wants 2: x, n"):
         linking.link_all([unit], "k", case=case)
+
+
+def test_the_seconds_of_compiling_are_those_of_all_units(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that says 2 s for the first unit and 3 s for the second."""
+    build, seconds = building.build, iter((2.0, 3.0))
+
+    def timed(*arguments: Any, **named: Any) -> Any:
+        return dataclasses.replace(build(*arguments, **named), seconds=next(seconds))
+
+    monkeypatch.setattr(building, "build", timed)
+    [row] = linking.link_all([LIBRARY, DEFINES], "k", ["sm_90"], builds=["PTX, nvJitLink"])
+    assert row["compile_seconds"] == 5
