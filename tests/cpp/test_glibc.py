@@ -1,4 +1,4 @@
-"""nvcc beside a glibc that declares rsqrt with noexcept: 2.42 and newer, or one that a folder here makes of this one."""
+"""nvcc beside a glibc that declares rsqrt with noexcept: 2.42 and newer, or this one with a header of such a one."""
 
 import os
 import platform
