@@ -40,7 +40,8 @@ def toolkit(root: Path, version: str = "13.0.88", parts: tuple[str, ...] = PARTS
     include = root / below / "include"
     if "headers" in parts:
         header(include / "cuda_runtime_api.h", "CUDART_VERSION", int(major) * 1000 + int(minor) * 10)
-        header(include / "crt" / "host_defines.h", "__host__", 1)
+        for name in ("cuda_runtime.h", "vector_types.h", "cuda_fp16.h", "crt/host_defines.h", "crt/host_config.h"):
+            header(include / name, "__host__", 1)
     if "cccl" in parts:
         header(include / "cccl" / "cub" / "version.cuh", "CUB_VERSION", 300001)
         header(include / "cccl" / "cuda" / "std" / "__cccl" / "version.h", "CCCL_VERSION", 3000001)

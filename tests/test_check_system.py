@@ -1,12 +1,26 @@
 """What the system lacks is said before anything is downloaded, by the name of Debian's package."""
 
+import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import layouts
 import pytest
 
+from fourways import toolchain
+from fourways.doctor import inventory
+
 PRELUDE = "import runpy, shutil, sys, sysconfig, importlib.util; {}; runpy.run_path({!r})"
+
+
+def check(root: Path, lacking: str = "pass") -> str:
+    """What the check prints for this system, or for one that lacks something; "" where all is well."""
+    program = PRELUDE.format(lacking, str(root / "scripts" / "check_system.py"))
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode == 1) == bool(done.stderr) and "Traceback" not in done.stderr, done.stderr
+    return done.stderr
 
 
 @pytest.mark.parametrize(
@@ -15,17 +29,65 @@ PRELUDE = "import runpy, shutil, sys, sysconfig, importlib.util; {}; runpy.run_p
         ("sysconfig.get_path = lambda name: '/nowhere'", "apt install python3-dev"),
         ("shutil.which = lambda name: None", "apt install g++"),
         ("importlib.util.find_spec = lambda name: None", "apt install python3-venv"),
-        ("import os; os.environ['CXX'] = '/nowhere/g++ -O1'", "CXX names /nowhere/g++ as the C++ compiler, and there"),
-        ("import os; os.environ['CXX'] = sys.executable; shutil.which = lambda name: name == sys.executable", ""),
-        ("sys.version_info = (3, 10, 1)", "needs Python 3.11 to 3.13, and python3 is 3.10"),
-        ("pass", ""),
+        ("sys.version_info = (3, 10, 1)", "needs Python 3.11 to 3.14, and python3 is 3.10"),
+        ("sys.version_info = (3, 15, 0)", "needs Python 3.11 to 3.14, and python3 is 3.15"),
     ],
 )
 def test_what_is_missing_is_named(root: Path, lacking: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CXX", raising=False)
-    program = PRELUDE.format(lacking, str(root / "scripts" / "check_system.py"))
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert words in done.stderr and (done.returncode == 1) == bool(words), done.stderr
+    assert words in check(root, lacking)
+
+
+@pytest.fixture
+def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that is first on PATH; `g++` there is a compiler of no version until a test writes one."""
+    monkeypatch.delenv("CXX", raising=False)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    layouts.script(tmp_path / "launcher", 'exec "$@"')
+    return tmp_path
+
+
+def predefines(compiler: Path, macro: str, number: int) -> None:
+    layouts.script(compiler, f"echo '#define {macro} {number}'")
+
+
+@pytest.mark.parametrize("name", ["c++", "g++", "gcc", "CXX", "CXX with a launcher"])
+def test_a_compiler_that_nvcc_refuses_is_named(
+    root: Path, compiler: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever of CMake, nvcc and the host way would take it; nvcc's own headers say what it accepts."""
+    program = compiler / name.partition(" ")[0]
+    if name.startswith("CXX"):
+        launcher = [str(compiler / "launcher")] if "launcher" in name else []
+        monkeypatch.setenv("CXX", shlex.join([*launcher, str(program), "-m64"]))
+    include = next(iter(toolchain.include_dirs()), None)
+    for macro, kind in ("__GNUC__", "gcc"), ("__clang_major__", "clang"):
+        newest = inventory.newest_host_compiler(include, kind) or pytest.skip("no nvcc here")
+        predefines(program, macro, newest)
+        assert check(root) == ""
+        predefines(program, macro, newest + 1)
+        said = check(root)
+        assert f" {newest + 1}," in said and f"up to {newest}:" in said and "CXX=g++-15" in said
+        assert said.startswith(os.environ.get("CXX", name))
+
+
+def test_a_compiler_that_nobody_takes_may_be_of_any_version(
+    root: Path, compiler: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    predefines(compiler / "clang++", "__clang_major__", 99)
+    assert check(root) == ""
+    predefines(compiler / "g++", "__GNUC__", 99)
+    predefines(compiler / "older", "__GNUC__", 15)
+    monkeypatch.setenv("CXX", str(compiler / "older"))
+    assert check(root) == ""
+
+
+@pytest.mark.parametrize("words", ["/nowhere/g++ -O1", "launcher", f"launcher {os.devnull}"])
+def test_a_named_compiler_that_does_not_run(
+    root: Path, compiler: Path, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CXX", words)
+    assert words in check(root)
 
 
 def test_readme_and_ci_name_these_packages(root: Path) -> None:

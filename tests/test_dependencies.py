@@ -19,7 +19,7 @@ from packaging.utils import canonicalize_name
 from fourways import install
 
 ROOT = Path(__file__).parents[1]
-PYTHONS = ("3.11", "3.12", "3.13")
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 
 FROM_CONDA = {"python", "pip", "git", "make", "gxx_linux-64"}
 """What conda itself brings: certain to be on conda-forge, and what the other route expects on the machine."""
@@ -105,6 +105,15 @@ def test_environment_yml_uses_conda_forge_alone() -> None:
     text = (ROOT / "environment.yml").read_text(encoding="utf-8")
     assert yaml.safe_load(text)["channels"] == ["conda-forge", "nodefaults"]
     assert "--no-deps --no-build-isolation" in text  # without them pip fetches what the lock's route has pinned
+
+
+def test_environment_yml_says_where_each_package_comes_from(lock: str) -> None:
+    """A reader looks for these names in it."""
+    text = (ROOT / "environment.yml").read_text(encoding="utf-8")
+    [from_lock] = re.findall(r"^#   requirements.lock .*?(?=^#   \S)", text, re.MULTILINE | re.DOTALL)
+    [built] = re.findall(r"^#   built from source +(\w+):", text, re.MULTILINE)
+    named = set(re.findall(r"[\w-]+", from_lock)) & install.read_lock(lock).keys()
+    assert named >= {"cupy-cuda13x", "pybind11", "jupyter-book", "cmake", "matplotlib"} and built == "pycuda"
 
 
 def test_build_requirements_agree(pyproject: dict[str, Any]) -> None:

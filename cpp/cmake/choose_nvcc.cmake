@@ -1,4 +1,5 @@
-# Which nvcc. Sets CMAKE_CUDA_COMPILER, and FOURWAYS_CUDA_LIBRARIES where nvcc needs help to find its libraries.
+# Which nvcc. Sets CMAKE_CUDA_COMPILER, FOURWAYS_CUDA_LIBRARIES where nvcc needs help to find its libraries, and
+# FOURWAYS_GLIBC.
 # In this order: -DCMAKE_CUDA_COMPILER or CUDACXX, the Python environment's own, CUDA_PATH, CUDA_HOME,
 # FOURWAYS_SYSTEM_CUDA, PATH. PATH comes last: an nvcc there may be a wrapper script whose toolkit is somewhere else.
 
@@ -52,4 +53,13 @@ cmake_path(SET wheel_libraries NORMALIZE "${real_nvcc}/../../lib")
 if(EXISTS "${wheel_libraries}/libcudart_static.a")
   set(FOURWAYS_CUDA_LIBRARIES "${wheel_libraries}")
   set(ENV{LIBRARY_PATH} "${wheel_libraries}:$ENV{LIBRARY_PATH}")
+endif()
+
+# glibc/bits/mathcalls.h reconciles CUDA 13.0's headers with glibc 2.42 and newer. The variable hands it to CMake's trial
+# programs, FOURWAYS_GLIBC to the module.
+set(FOURWAYS_GLIBC "${CMAKE_CURRENT_SOURCE_DIR}/glibc")
+if(DEFINED ENV{CPLUS_INCLUDE_PATH})
+  set(ENV{CPLUS_INCLUDE_PATH} "${FOURWAYS_GLIBC}:$ENV{CPLUS_INCLUDE_PATH}")
+else()
+  set(ENV{CPLUS_INCLUDE_PATH} "${FOURWAYS_GLIBC}")
 endif()

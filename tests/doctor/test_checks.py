@@ -147,7 +147,9 @@ def test_host_compiler_too_new_for_nvcc(tools: dict[str, Tool], tmp_path: Path, 
     """The limit is read from the toolkit's own crt/host_config.h."""
     (tmp_path / "toolkit" / "include" / "crt" / "host_config.h").write_text(line)
     tools = spoil(tools, "host compiler", path=layouts.script(tmp_path / program, "exit 0"))
-    assert "(12.2.0) is too new for this nvcc, which takes up to version 11" in only(problems(tools), "warning").what
+    warning = only(problems(tools), "warning")
+    assert "(12.2.0) is too new for this nvcc, which takes up to version 11" in warning.what
+    assert f"CXX={program}-11" in warning.remedy
     for version in ("11.4.0", None):
         assert problems(spoil(tools, "host compiler", version=version)) == []
 

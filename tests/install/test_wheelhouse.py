@@ -53,13 +53,68 @@ def test_wheelhouse_for_a_bare_machine(pip: Pip, python: str, root: Path, tmp_pa
 def test_wheelhouse_leaves_out_what_is_there(pip: Pip, python: str, tmp_path: Path) -> None:
     """As `pip freeze` prints it, and as people write it; what names no package of the lock leaves out none."""
     everything = names(gather(tmp_path / "all", python))
-    freeze = ["CuPy_CUDA13x==14.2.0", "numpy @ file:///numpy", "cuda-core[cu13]>=1.2  # for linking", "PyCUDA==1"]
+    freeze = ["CuPy_CUDA13x==14.2.0", "numpy @ file:///numpy", "cuda-core[cu13]>=1.2  # for linking", "PyCUDA"]
     freeze += ["-e git+https://example.com/jinja2#egg=jinja2", "# matplotlib==3.10", "", "jinja", "--hash=sha256:aa"]
     left = names(gather(tmp_path / "some", python, have=[*freeze, " nvidia-*\n"]))
     gone = {"cupy-cuda13x", "numpy", "cuda-core", "pycuda"}
     assert everything - left == gone | {each for each in everything if each.startswith("nvidia-")}
     assert left < everything
     assert [call["words"][2] for call in pip.calls()] == ["download", "wheel", "download"]
+
+
+PYTORCH = """cuda-bindings==13.0.3
+cuda-pathfinder==1.9.0
+cuda-toolkit==13.0.2
+cupy-cuda13x==14.2.0
+numpy==2.5.2
+nvidia-cublas==13.1.0.3
+nvidia-cuda-cupti==13.0.85
+nvidia-cuda-nvrtc==13.0.88
+nvidia-cuda-runtime==13.0.96
+nvidia-cufile==1.15.1.6
+nvidia-curand==10.4.0.35
+nvidia-nvjitlink==13.0.88
+nvidia-nvtx==13.0.85
+torch==2.11.0+cu130""".splitlines()
+"""What `pip freeze` prints of CUDA where PyTorch is: the runtime's headers without crt's, and no nvcc."""
+
+COMPILER = ("nvidia-cuda-cccl", "nvidia-cuda-crt", "nvidia-cuda-nvcc", "nvidia-cuda-profiler-api", "nvidia-nvvm")
+TOOLKIT = {*COMPILER, "nvidia-cuda-nvrtc", "nvidia-cuda-runtime", "nvidia-curand", "nvidia-nvjitlink"}
+
+
+def test_the_toolkit_is_carried_whole_where_a_part_is_missing(pip: Pip, python: str, tmp_path: Path) -> None:
+    said: list[str] = []
+    carried = names(install.wheelhouse(tmp_path / "house", python=python, have=PYTORCH, log=said.append))
+    assert carried >= TOOLKIT
+    assert carried.isdisjoint({"numpy", "cupy-cuda13x", "cuda-bindings", "cuda-pathfinder", "nvidia-cuda-cupti"})
+    [line] = [line for line in said if "toolkit is carried" in line]
+    assert "nvidia-cuda-nvcc" in line and "nvidia-cuda-runtime" not in line and "nvidia-*" in line
+
+
+@pytest.mark.parametrize(
+    "rest", [["nvidia-*"], [*COMPILER, "nvidia-nvfatbin"], ["nvidia-c*", "nvidia-nv*"], ["nvidia_*", "cuda-toolkit"]]
+)
+def test_the_toolkit_is_left_out_whole(pip: Pip, python: str, tmp_path: Path, rest: list[str]) -> None:
+    """Where the machine has all of it in wheels, or in /usr/local/cuda, which a pattern says."""
+    carried = names(gather(tmp_path / "house", python, have=[*PYTORCH, *rest]))
+    assert carried.isdisjoint(TOOLKIT) and "pycuda" in carried and "jupyter-book" in carried
+
+
+def test_a_version_that_does_not_do_counts_for_nothing(pip: Pip, python: str, tmp_path: Path) -> None:
+    have = [
+        "numpy==1.26.4",
+        "jupyter_book==2.1.0",
+        "torch==1.0",
+        "ruff==0.1",
+        "rich==15.0.0",
+        "nvidia-nvjitlink==13.2.1",
+    ]
+    said: list[str] = []
+    carried = names(install.wheelhouse(tmp_path / "house", python=python, have=have, log=said.append))
+    assert carried >= {"numpy", "jupyter-book", "nvidia-nvjitlink"} and carried.isdisjoint({"ruff", "rich", "torch"})
+    named = [line.split()[0] for line in said if "pyproject.toml asks for" in line]
+    assert named == ["numpy==1.26.4", "jupyter_book==2.1.0", "nvidia-nvjitlink==13.2.1"]
+    assert carried >= TOOLKIT and not any("toolkit is carried" in line for line in said)
 
 
 def test_a_machine_that_has_everything(pip: Pip, python: str, tmp_path: Path) -> None:

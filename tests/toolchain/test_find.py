@@ -80,11 +80,14 @@ def test_partial_wheels(machine: Machine) -> None:
     assert toolchain.include_dirs() == [wheels / "include", system / "include" / "cccl"]
 
 
-def test_headers_that_cannot_be_compiled_are_passed_over(machine: Machine) -> None:
-    """The runtime's wheel alone brings cuda_runtime.h, which includes crt/host_defines.h from another wheel."""
-    wheels, system = machine.has("wheels", parts=("headers",)), machine.has("system")
-    (wheels / "include" / "crt" / "host_defines.h").unlink()
-    assert toolchain.include_dirs()[0] == system / "include"
+@pytest.mark.parametrize("lost", ["crt", "runtime"])
+def test_a_folder_with_a_part_of_the_headers_is_passed_over(machine: Machine, lost: str) -> None:
+    """PyTorch brings the runtime's wheel without the one of crt/; nvcc's wheels bring crt/ and may lie elsewhere."""
+    wheels, system = machine.has("wheels", parts=("nvcc", "headers")), machine.has("system")
+    for header in [*(wheels / "include" / "crt").iterdir()] if lost == "crt" else (wheels / "include").glob("*.h"):
+        header.unlink()
+    assert toolchain.include_dirs() == [system / "include", system / "include" / "cccl"]
+    assert toolchain.cuda_header_dirs() == [system / "include"]
 
 
 def test_not_executable_is_not_a_program(machine: Machine) -> None:

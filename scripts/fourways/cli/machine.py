@@ -47,7 +47,7 @@ def wheelhouse(
         typer.Option(
             exists=True,
             dir_okay=False,
-            help="What that machine has: its `pip freeze`, names or patterns such as `nvidia-*`, one a line.",
+            help="What that machine has: its `pip freeze`, names or patterns, one a line. `nvidia-*`: CUDA's toolkit.",
         ),
     ] = None,
 ) -> None:

@@ -103,10 +103,11 @@ def judge_host_compiler(tools: dict[str, Tool]) -> Iterator[Finding]:
     probe = "#include <barrier>\nstd::barrier<> meeting(1);\n"
     if toolchain.run(str(host.path), "-std=c++20", "-fsyntax-only", "-xc++", "-", stdin=probe).returncode:
         yield Finding("error", f"{name} cannot compile C++20 with <barrier>", "install g++ 11 or newer; set CXX to it")
-    newest = inventory.newest_host_compiler(headers.path, "clang" if "clang" in host.path.resolve().name else "gcc")
+    kind, command = ("clang", "clang++") if "clang" in host.path.resolve().name else ("gcc", "g++")
+    newest = inventory.newest_host_compiler(headers.path, kind)
     if newest and version(host.version).major > newest:
         what = f"{name} is too new for this nvcc, which takes up to version {newest}"
-        yield Finding("warning", what, f"install g++-{newest} and set CXX=g++-{newest}")
+        yield Finding("warning", what, f"install {command}-{newest} and set CXX={command}-{newest}")
 
 
 def judge_driver(tools: dict[str, Tool], driver: Driver | None) -> Iterator[Finding]:

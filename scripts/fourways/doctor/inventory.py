@@ -24,7 +24,7 @@ class Tool:
 
 def tools() -> dict[str, Tool]:
     """Every tool by its name, found or not. Takes about a second: it runs the programs for their versions."""
-    headers = toolchain.header_dirs("crt/host_defines.h", "")
+    headers = toolchain.cuda_header_dirs()
     cccl = toolchain.header_dirs("cub/version.cuh", "cccl/", "")
     found = [
         *(_program(name, toolchain.programs(name)) for name in ("nvcc", "cuobjdump", "nvdisasm")),

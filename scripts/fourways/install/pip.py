@@ -24,7 +24,7 @@ print("%d.%d" % sys.version_info[:2], pathlib.Path(sysconfig.get_path("include")
 
 
 SERVES_ALL = Version("23.2.1")
-"""The oldest pip tried that runs for every Python from 3.11 to 3.13."""
+"""The oldest pip tried that runs for every Python from 3.11 to 3.14."""
 
 
 class InstallError(RuntimeError):

@@ -1,6 +1,7 @@
 """A folder of wheels for a machine without network."""
 
 import fnmatch
+import functools
 import re
 import tempfile
 import tomllib
@@ -26,8 +27,10 @@ def wheelhouse(
     `python` is that machine's Python version, or the path of an interpreter of that version here; the machine must
     have the same processor and a C library at least as new. `have` names what it has already, a package an entry
     (`numpy`, `numpy==2.5.2` as `pip freeze` prints it, or a pattern such as `nvidia-*`; an entry that names none, such
-    as a comment, counts for nothing). PyCUDA is built here. Everything else that requirements.lock holds is carried,
-    in its versions and with its hashes, but for what the machine has and DESK_TOOLS.
+    as a comment, counts for nothing; nor does a version that pyproject.toml refuses). PyCUDA is built here. Everything
+    else that requirements.lock holds is carried, in its versions and with its hashes, but for what the machine has and
+    DESK_TOOLS. CUDA's toolkit is carried whole or not at all: nvcc looks for its parts beside itself, and for none in
+    another folder.
     `folder` must be empty or not exist, and is written whole or not at all. Raises InstallError.
 
     There: `python3 -m pip install --no-index --no-deps FOLDER/*.whl`.
@@ -36,14 +39,11 @@ def wheelhouse(
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InstallError(f"{folder} is there already and not empty: remove it, or name another folder")
     interpreter = find_python(python)
-    left_out = [*map(_pattern, have), *DESK_TOOLS]
-
-    def carried(name: str) -> bool:
-        return not any(fnmatch.fnmatch(name, pattern) for pattern in left_out)
-
     lock = read_lock((kernels.root() / "requirements.lock").read_text(encoding="utf-8"))
-    entries = [text for name, texts in sorted(lock.items()) if carried(name) for text in texts]
-    direct = {_pattern(text) for text in entries} & _for_every_python()  # of others, a marker may exclude all entries
+    carried = _carried({*lock, "pycuda"}, _toolkit(lock), list(have), log)
+    entries = [text for name, texts in sorted(lock.items()) if name in carried for text in texts]
+    # A marker may exclude all entries of the other packages.
+    direct = carried & {canonicalize_name(each.name) for each in _requirements() if not each.marker} - {"pycuda"}
     log(f"gathering wheels for {interpreter}, half a gigabyte where nothing is left out")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as work:
@@ -53,7 +53,7 @@ def wheelhouse(
         if entries:
             options = ["--no-deps", "--only-binary", ":all:", "--require-hashes", "-r", str(wanted)]
             run(pip(interpreter, "download", *options, "-d", str(house)), "downloading wheels")
-        if carried("pycuda"):
+        if "pycuda" in carried:
             log(f"building PyCUDA {PYCUDA} from source: one to two minutes")
             build_pycuda(interpreter, house)
         gathered = {canonicalize_name(path.name.split("-")[0]) for path in house.glob("*.whl")}
@@ -65,11 +65,44 @@ def wheelhouse(
     return wheels
 
 
-def _for_every_python() -> set[str]:
-    """The packages that pyproject.toml asks for under no condition."""
+def _carried(names: set[str], toolkit: set[str], have: list[str], log: Callable[[str], None]) -> set[str]:
+    """Of the packages `names`, those that a machine needs which has `have`. Says where that may surprise."""
+    refused = {entry: requirement for entry in have if (requirement := _refused(entry))}
+    patterns = {_pattern(entry) for entry in have if entry not in refused} | {*DESK_TOOLS}
+    carried = {name for name in names if not any(fnmatch.fnmatch(name, pattern) for pattern in patterns)}
+    for entry, requirement in refused.items():
+        if _pattern(entry) in carried:
+            log(f"{entry.strip()} there does not do: pyproject.toml asks for {requirement}")
+    if toolkit & carried and not toolkit <= carried:
+        log(
+            f"CUDA's toolkit is carried whole: that machine lacks {', '.join(sorted(toolkit & carried))}; "
+            "where /usr/local/cuda has them, a line nvidia-* in the list of --have leaves all of it out"
+        )
+        carried |= toolkit
+    return carried
+
+
+def _refused(entry: str) -> Requirement | None:
+    """The requirement in pyproject.toml that refuses the version in an entry of `have`; None where all is well."""
+    pinned = re.search(r"==\s*([\w.+!]+)", entry)
+    if pinned:
+        for requirement in _requirements():
+            named = canonicalize_name(requirement.name) == _pattern(entry)
+            if named and not requirement.specifier.contains(pinned[1], prereleases=True):
+                return requirement
+    return None
+
+
+@functools.cache
+def _requirements() -> list[Requirement]:
+    """What pyproject.toml asks for, with all extras."""
     project = tomllib.loads((kernels.root() / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wanted = map(Requirement, sum(project["optional-dependencies"].values(), project["dependencies"]))
-    return {canonicalize_name(requirement.name) for requirement in wanted if not requirement.marker}
+    return list(map(Requirement, sum(project["optional-dependencies"].values(), project["dependencies"])))
+
+
+def _toolkit(lock: dict[str, list[str]]) -> set[str]:
+    """The packages that make up CUDA's toolkit: those that are locked because `cuda-toolkit` asks for them."""
+    return {name for name, texts in lock.items() if re.search(r"^ +#.* cuda-toolkit$", "".join(texts), re.MULTILINE)}
 
 
 def read_lock(text: str) -> dict[str, list[str]]:

@@ -10,6 +10,7 @@ from fourways.toolchain.driver import Driver, Gpu, driver, gpus
 from fourways.toolchain.environment import activate, caches, child_environment, cold_caches, variables
 from fourways.toolchain.find import (
     TARGET,
+    cuda_header_dirs,
     cuda_root,
     header_dirs,
     host_compiler,

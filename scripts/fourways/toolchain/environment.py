@@ -1,11 +1,13 @@
 """The environment variables of a process that compiles: one toolkit for all, this package, caches in use or empty."""
 
 import os
+import platform
 import shutil
 from pathlib import Path
 
 from fourways import files, kernels
 from fourways.toolchain.find import host_compiler, nvcc
+from fourways.toolchain.versions import version
 
 
 def variables() -> dict[str, str]:
@@ -22,6 +24,9 @@ def variables() -> dict[str, str]:
     if not (root / "lib64").is_dir() and not (root / "targets").is_dir():  # wheels: nvcc does not link from their lib/
         libraries = [folder for folder in os.environ.get("LIBRARY_PATH", "").split(os.pathsep) if folder]
         found["LIBRARY_PATH"] = os.pathsep.join(dict.fromkeys([str(root / "lib"), *libraries]))
+    if version(platform.libc_ver()[1]) >= version("2.42"):  # see the header there
+        headers = [str(kernels.root() / "cpp" / "glibc"), *os.environ.get("CPLUS_INCLUDE_PATH", "").split(os.pathsep)]
+        found["CPLUS_INCLUDE_PATH"] = os.pathsep.join(dict.fromkeys(filter(None, headers)))
     host = host_compiler()
     if host and (os.environ.get("CXX") or not shutil.which("gcc")):  # nvcc takes gcc unless told otherwise
         found["NVCC_CCBIN"] = os.environ.get("NVCC_CCBIN", str(host))

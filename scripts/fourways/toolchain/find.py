@@ -121,10 +121,19 @@ def header_dirs(marker: str, *below: str) -> list[Path]:
     return [path.parents[marker.count("/")] for path in in_roots(*patterns)]
 
 
+def cuda_header_dirs() -> list[Path]:
+    """The folders, best first, that hold all of CUDA's headers.
+
+    A folder may hold a part: the runtime's wheel (PyTorch needs it) brings no crt/, and nvcc's wheels bring nothing
+    else.
+    """
+    whole = "cuda_runtime.h", "vector_types.h", "cuda_fp16.h", "crt/host_defines.h", "crt/host_config.h"
+    return [folder for folder in header_dirs(whole[0], "") if all((folder / name).is_file() for name in whole)]
+
+
 def include_dirs() -> list[Path]:
     """The folders of the CUDA headers and of CCCL (CUB, Thrust, libcu++), as a compiler's -I wants them."""
-    # crt/: without it (wheels of the runtime alone) a folder has cuda_runtime.h, which cannot be compiled
-    folders = header_dirs("crt/host_defines.h", "")[:1] + header_dirs("cub/version.cuh", "cccl/", "")[:1]
+    folders = cuda_header_dirs()[:1] + header_dirs("cub/version.cuh", "cccl/", "")[:1]
     return list(dict.fromkeys(folders))
 
 
