@@ -28,8 +28,15 @@ def test_it_prints_what_it_wrote_and_how_to_go_on(cases: Path, tmp_path: Path, m
     assert (tmp_path / "softclip" / "src" / "softclip.cu").is_file()
     assert "├── src" in done.stdout and "test_softclip.py" in done.stdout
     assert "n is x.size\n" in done.stdout and "pip install ./softclip\n" in done.stdout
+    assert "the launch has blocks of 256 threads, and a thread for each of x.size\n" in done.stdout
+    (tmp_path / "softclip" / "README.md").write_text("mine")
     again = fourways(cases / "softclip.cu", "--case", cases / "softclip.py")
-    assert again.exit_code == 2 and "is not empty: name a new folder" in said(again)
+    assert again.exit_code == 0 and "kept as you edited it: softclip/README.md; --force writes over it" in said(again)
+    forced = fourways(cases / "softclip.cu", "--case", cases / "softclip.py", "--force")
+    assert forced.exit_code == 0 and "kept" not in said(forced)
+    (tmp_path / "softclip" / ".fourways.json").unlink()
+    foreign = fourways(cases / "softclip.cu", "--case", cases / "softclip.py")
+    assert foreign.exit_code == 2 and "is not empty: name a new folder" in said(foreign)
     named = fourways(cases / "softclip.cu", "--case", cases / "softclip.py", "--name", "soft", tmp_path / "other")
     assert named.exit_code == 0 and f"pip install {tmp_path / 'other'}\n" in named.stdout
     assert (tmp_path / "other" / "src" / "soft" / "__init__.py").is_file()
@@ -41,6 +48,7 @@ def test_it_prints_what_it_wrote_and_how_to_go_on(cases: Path, tmp_path: Path, m
         (("softclip.cu", "--case", "softclip.py", "--name", "soft-clip"), 2, "Invalid value for --name"),
         (("softclip.cu", "--case", "softclip.py", "--name", "json"), 2, "would hide the module json"),
         (("softclip.cu", "--case", "softclip.py", "NO/FOLDER"), 2, "make it first"),
+        (("softclip.cu", "--case", "softclip.py", "--name", "getattr"), 2, "'getattr' has a meaning inside"),
         (("softclip.cu", "--case", "no.py"), 1, "no.py"),
         (("softclip.cu", "--case", "fir.py"), 1, "make_inputs gives"),
         (("softclip.cu", "--case", "softclip.py", "--entry", "hard"), 1, "no kernel 'hard' in softclip.cu"),

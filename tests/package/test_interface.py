@@ -36,18 +36,21 @@ def test_what_no_array_tells_is_asked_for(name: str, root: Path) -> None:
     "kernel, inputs, arguments, told",
     [
         # of no input an output tells, and must be given
-        ("float *y, int n", "()", "", ["n is y.size", "no array tells what out must be: give it"]),
+        ("float *y, int n", "()", "", ["n is y.size", "THREADS y.size", "no array tells what out must be: give it"]),
         # 0, 1 and a number that is nobody's extent stay the caller's
-        ("const float *x, float *y, int flag, int n", "(X, 1)", "x flag", ["n is x.size", "y has the shape of x"]),
-        ("const float *x, float *y, int steps, int n", "(X, 7)", "x steps", ["n is x.size", "y has the shape of x"]),
+        ("const float *x, float *y, int flag, int n", "(X, 1)", "x flag",
+         ["n is x.size", "y has the shape of x", "THREADS x.size"]),
+        ("const float *x, float *y, int steps, int n", "(X, 7)", "x steps",
+         ["n is x.size", "y has the shape of x", "THREADS x.size"]),
         # a size that is nobody's extent
-        ("const float *x, float *y", "(np.ones(2 * size, 'f4'),)", "x", ["y has shape (size,)"]),
+        ("const float *x, float *y", "(np.ones(2 * size, 'f4'),)", "x",
+         ["y has shape (size,)", "THREADS size, which the caller gives"]),
         # no more than agrees at all three sizes
         ("const float *x, const float *w, float *y, int n", "(X, np.ones(5, 'f4'))", "x w",
-         ["n is x.size", "y has the shape of x"]),
+         ["n is x.size", "y has the shape of x", "THREADS x.size"]),
         # an axis that varies with another is held to it, and a constant one is not
         ("const float *x, const float *m, float *y, int n", "(X, np.ones((3, size), 'f4'))", "x m",
-         ["n is x.size", "y has the shape of x", "m has shape (m.shape[0], x.size)"]),
+         ["n is x.size", "y has the shape of x", "m has shape (m.shape[0], x.size)", "THREADS x.size"]),
     ],
 )  # fmt: skip
 def test_extents(kernel: str, inputs: str, arguments: str, told: list[str], tmp_path: Path) -> None:
@@ -61,8 +64,9 @@ def reference(*inputs): return np.ones(n, "f4")
 """
     case += 'size = "n"\n' if "int n" in kernel else ""
     face = interface(tmp_path, kernel, case)
+    told = [line.replace("THREADS", "the launch has blocks of 256 threads, and a thread for each of") for line in told]
     assert (face.arguments, face.told) == (tuple(arguments.split()), told)
-    assert face.asks_size == (told == ["y has shape (size,)"])
+    assert face.asks_size == ("y has shape (size,)" in told)
 
 
 def test_a_pointer_to_arrays_is_refused(tmp_path: Path) -> None:
@@ -75,3 +79,43 @@ def test_a_parameter_without_a_name_is_refused(tmp_path: Path) -> None:
     case = "def make_inputs(size): return (np.ones(size, 'f4'),)\ndef reference(x): return x"
     with pytest.raises(package.PackageError, match=r"k\.cu: argument 1 of k has no name: give it one"):
         interface(tmp_path, "const float *, float *y, int n", case)
+
+
+CELLS = """
+def make_inputs(size):
+    cells = {cells}
+    return np.ones(size, "f4"), np.linspace(0, size, cells + 1).astype("i4")
+
+def reference(x, first): return x
+
+def launch({taken}): return {launch}
+"""
+
+
+@pytest.mark.parametrize(
+    "cells, taken, launch, arguments, told",
+    [
+        # a number of blocks that another array tells
+        ("size // 4", "size", "size // 4, 32", ["size"],
+         "blocks are as many as first.shape[0] counts at sizes [5, 12, 33]"),
+        ("max(1, round(size ** (1 / 3))) ** 3", "size", "round(size ** (1 / 3)) ** 3, 32", ["size"],
+         "write launch(size, first)"),
+        # the same, while the cells happen to be as many at all three sizes
+        ("8", "size", "max(1, round(size ** .5)), 32", ["size"], "no share of the size, and first.shape[0] may vary"),
+        ("8", "size", "8, 32", [],
+         "grid (8,) and block (32,) are the same at every size; if the grid depends on first.sh"),
+        # a thread, or a few, for each element: right whatever the other arrays
+        ("8", "size", "max(1, -(-size // 128)), 128", [], "launch(size): size is x.size"),
+        ("8", "size", "min(-(-size // 512), 400), 128", [], "launch(size): size is x.size"),
+        # what the launch is told, it is not asked for
+        ("8", "size, first", "first.shape[0] - 1, size", [], "size is x.size; it sees the shape of first"),
+        ("8", "_, first", "first.shape[0] - 1, 32", [], "size is not used; it sees the shape of first"),
+    ],
+)  # fmt: skip
+def test_a_grid_is_not_taken_from_an_array_that_does_not_tell_it(
+    cells: str, taken: str, launch: str, arguments: list[str], told: str, tmp_path: Path
+) -> None:
+    case = CELLS.format(cells=cells, taken=taken, launch=launch)
+    face = interface(tmp_path, "const float *x, const int *first, float *y", case)
+    assert [*face.arguments, *["size"] * face.asks_size] == ["x", "first", *arguments]
+    assert told in face.told[-1]

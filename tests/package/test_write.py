@@ -74,8 +74,8 @@ def test_the_kernel_and_the_case_are_carried_over(case: lesson.Case, tmp_path: P
     texts = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
     assert texts["src/kernel/mine.cu"] == KERNEL and texts["src/kernel/half.cuh"] == "// of HALF\n"
     assert texts["tests/case.py"] == CASE and texts["src/double_it/_launch.py"] == LAUNCH
-    assert "scale<float, 4><<<grid, block, shared, on>>>(x.data, y.data, n);" in texts["src/double_it.cu"]
-    assert "cudaFuncSetAttribute(scale<float, 4>" in texts["src/double_it.cu"]
+    assert "::scale<float, 4><<<grid, block, shared, on>>>(x.data, y.data, n);" in texts["src/double_it.cu"]
+    assert "cudaFuncSetAttribute(::scale<float, 4>" in texts["src/double_it.cu"]
     assert '"$<$<COMPILE_LANGUAGE:CUDA>:-DHALF=0.5f>"' in texts["CMakeLists.txt"]
     assert "cuda_std_20" in texts["CMakeLists.txt"] and "std=c++20" not in texts["CMakeLists.txt"]
     assert '"cuda-toolkit[nvcc,cudart,cccl]==13.0.*"' in texts["pyproject.toml"]
@@ -129,7 +129,7 @@ def test_a_bad_name_is_refused(name: str, told: str, case: lesson.Case, tmp_path
 def test_a_folder_that_is_not_free_is_left_as_it_is(case: lesson.Case, tmp_path: Path) -> None:
     before = {path: path.read_text() for path in tmp_path.iterdir()}
     for folder, told in (
-        (tmp_path, "is not empty: name a new folder"),
+        (tmp_path, "is not empty: name a new folder, or one that"),
         (tmp_path / "mine.cu", "is a file"),
         (tmp_path / "a" / "b", "there is no folder .*/a: make it first"),
         (Path("/proc/new"), "nothing can be written in /proc"),
@@ -201,7 +201,7 @@ def test_the_first_comment_is_the_summary(comment: str, told: str, tmp_path: Pat
 
 
 def test_a_package_is_not_called_as_a_parameter(case: lesson.Case, tmp_path: Path) -> None:
-    with pytest.raises(package.PackageError, match="'x' is a parameter of the kernel"):
+    with pytest.raises(ValueError, match="'x' has a meaning inside the package: take another name"):
         package.write(case, "x", tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
@@ -213,3 +213,67 @@ def test_the_kernels_text_is_carried_as_it_is(case: lesson.Case, tmp_path: Path)
     (tmp_path / "half.cuh").write_bytes("// größe\n".encode("latin-1"))
     with pytest.raises(package.PackageError, match=r"half\.cuh is no UTF-8 text"):
         package.write(case, "double_it", tmp_path / "other")
+
+
+def texts(folder: Path) -> dict[str, str]:
+    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_package_is_written_anew_but_for_what_was_edited(case: lesson.Case, tmp_path: Path) -> None:
+    folder = tmp_path / "double_it"
+    package.write(case, "double_it", folder)
+    first = texts(folder)
+    assert package.write(case, "double_it", folder)[1] == [] and texts(folder) == first
+    (folder / "README.md").write_text("mine")
+    (folder / "src/kernel/mine.cu").write_text(KERNEL.replace("HALF", "2 * HALF"))  # and the same in its own place
+    (folder / "LICENSE").write_text("mine")
+    (folder / "CMakeLists.txt").unlink()
+    (tmp_path / "mine.cu").write_text(KERNEL.replace("HALF", "2 * HALF"))
+    (tmp_path / "case.py").write_text(CASE.replace("Twice x", "Two x"))
+    (tmp_path / "mine.cu").write_text(KERNEL.replace("HALF", "2 * HALF").replace('#include "half.cuh"\n', ""))
+    changed = lesson.Case(tmp_path / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
+    for _ in range(2):  # what is kept stays known as edited
+        assert package.write(changed, "double_it", folder)[1] == ["README.md", "src/kernel/mine.cu"]
+        now = texts(folder)
+        assert now["README.md"] == now["LICENSE"] == "mine" and "half.cuh" in now["src/kernel/mine.cu"]
+        assert "Two x" in now["src/double_it/__init__.py"] and now["CMakeLists.txt"].startswith("# The extension")
+        assert "src/kernel/half.cuh" not in now, "what no kernel includes any more"
+    assert package.write(changed, "double_it", folder, force=True)[1] == []
+    now = texts(folder)
+    assert "Two x" in now["README.md"] and "half.cuh" not in now["src/kernel/mine.cu"] and now["LICENSE"] == "mine"
+
+
+def test_an_update_that_fails_changes_nothing(
+    case: lesson.Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "double_it"
+    package.write(case, "double_it", folder)
+    first = texts(folder)
+    (tmp_path / "case.py").write_text(CASE.replace("Twice x", "Two x"))
+    changed = lesson.Case(tmp_path / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
+    rename = Path.rename
+
+    def full(source: Path, target: Path) -> Path:
+        if target == folder / "pyproject.toml" and source.parent.name == "double_it":  # no way back
+            raise OSError(28, "No space left on device")
+        return rename(source, target)
+
+    monkeypatch.setattr(Path, "rename", full)
+    with pytest.raises(package.PackageError, match=r"double_it cannot be written \(No space left"):
+        package.write(changed, "double_it", folder)
+    assert texts(folder) == first and sorted(path.name for path in tmp_path.iterdir() if path.name[0] == ".") == []
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match="holds the package double_it, not twice: name a new folder"):
+        package.write(case, "twice", folder)
+    (folder / ".fourways.json").write_text("[]")
+    with pytest.raises(ValueError, match=r"\.fourways\.json cannot be understood: name a new folder"):
+        package.write(case, "double_it", folder)
+
+
+def test_a_kernel_of_too_many_parameters_is_refused(tmp_path: Path) -> None:
+    many = ", ".join(f"const float *x{number}" for number in range(16))
+    (tmp_path / "k.cu").write_text(f'extern "C" __global__ void k({many}, float *y, int n) {{}}')
+    inputs = "import numpy as np\ndef make_inputs(size): return (np.ones(size, 'f4'),) * 16\n"
+    (tmp_path / "case.py").write_text(f"{inputs}def reference(x, *_): return x")
+    with pytest.raises(package.PackageError, match="k would take 17 arguments, and a binding takes 16 at most"):
+        package.write(lesson.Case(tmp_path / "k.cu", case=tmp_path / "case.py"), "k", tmp_path / "new")

@@ -120,9 +120,11 @@ def compare(got: np.ndarray, expected: np.ndarray, rtol: float = 0.0, atol: floa
     wrong = np.argwhere(different)
     first = tuple(wrong[0].tolist())
     where = first[0] if len(first) == 1 else first
+    near = f" (tolerance rtol={rtol:g}, atol={atol:g})" if rtol or atol else ""
     hint = ""
     if got.dtype.kind == "f" and np.isnan(got[first]):
         hint = " (never written: it still holds the poison)"
     elif got.dtype.kind in "iu" and got[first] == poison(got.dtype):
         hint = " (what stood there before: never written?)"
-    return f"element {where} is {got[first]!s}{hint}, expected {expected[first]!s}; {len(wrong)} of {got.size} wrong"
+    told = f"element {where} is {got[first]!s}{hint}, expected {expected[first]!s}"
+    return f"{told}; {len(wrong)} of {got.size} wrong{near}"

@@ -34,7 +34,8 @@ def case(
 
     - `make_inputs(size)`: the kernel's arguments in their order, without outputs and the size
     - `reference(*inputs)`: the right output, or a tuple of them
-    - `launch(size)`: grid, block and, if any, bytes of dynamic shared memory; default: a thread an element
+    - `launch(size)`: grid, block and, if any, bytes of dynamic shared memory; default: a thread an element;
+      `launch(size, x, k)` also takes the inputs `x` and `k`, of an array its `x.shape`
     - `options = ("-DTAPS=8",)`: for the compilers
     - `rtol, atol = 1e-6, 1e-7`: an answer may differ by `atol + rtol * abs(right)`; default 1e-5 and 0
     - `sizes = (1, 33, 1000)`: what to check at

@@ -17,7 +17,8 @@ def package(
         typer.Option("--case", help="Its case: `make_inputs(size)`, `reference(*inputs)` and, if need be, `launch`."),
     ] = None,
     folder: Annotated[
-        Path | None, typer.Argument(metavar="DIR", help="A new or empty folder; default: the package's name.")
+        Path | None,
+        typer.Argument(metavar="DIR", help="A folder: new, empty, or of this command's making; default: NAME."),
     ] = None,
     entry: Annotated[
         str | None, typer.Option(help="The kernel, if the file holds several; of a template `scale<float, 4>`.")
@@ -25,6 +26,9 @@ def package(
     name: Annotated[
         str | None, typer.Option(help="What is installed, imported and called; default: the kernel's name.")
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Write over files of the package that were edited, too.")
+    ] = False,
 ) -> None:
     """Make a package that pip installs of a kernel and its case: `import NAME`, with CuPy arrays or PyTorch tensors.
 
@@ -36,8 +40,10 @@ def package(
     `fourways package my.cu --case my_case.py --name clip work` calls it `clip`, and makes the folder `work`.
 
     What an array tells is not asked for: the case is called at three small sizes, and an integer that is an extent of
-    the same array at all three is taken from it. The command prints what it found; where two numbers agree by chance,
-    let the case tell them apart.
+    the same array at all three is taken from it. The command prints where each number comes from; where two numbers
+    agree by chance, let the case tell them apart. Where the launch depends on more than the size, let `launch` take it.
+
+    The same command writes a package of its own making anew. It keeps files that you have edited, and names them.
 
     `pip install ./softclip` then builds it; a C++ compiler must be there, nvcc comes from wheels. No GPU is needed.
     """
@@ -55,11 +61,14 @@ def package(
             name = packages.check_name(name or found.entry.partition("<")[0].strip())
         folder = folder or Path(name)
         with refusing("DIR"):
-            packages.check_folder(folder)
-        face = packages.write(found, name, folder)
+            packages.check_folder(folder, name)
+        with refusing("--name"):
+            face, kept = packages.write(found, name, folder, force)
     console.print(_tree(folder))
     for line in face.told:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
+    for path in kept:
+        errors.print(f"kept as you edited it: {folder / path}; --force writes over it", markup=False, highlight=False)
     # without a slash pip looks for it on its index
     here = shlex.quote(str(folder if folder.is_absolute() else f"./{folder}"))
     for command in (
@@ -73,6 +82,7 @@ def package(
 def _tree(folder: Path, label: str = "") -> Tree:
     """A folder and what is below it."""
     tree = Tree(label or str(folder), highlight=False)
-    for path in sorted(folder.iterdir(), key=lambda path: (path.is_file(), path.name)):
+    shown = [path for path in folder.iterdir() if not path.name.startswith((".", "__pycache__"))]
+    for path in sorted(shown, key=lambda path: (path.is_file(), path.name)):
         tree.add(_tree(path, path.name) if path.is_dir() else path.name)
     return tree

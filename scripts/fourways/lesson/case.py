@@ -7,7 +7,8 @@ The compiler tells the signature. The rest stands in a *case*, a small Python fi
 
 and, where the default does not fit:
 
-    def launch(size): ...             # grid, block (int or tuple), and, if any, bytes of dynamic shared memory
+    def launch(size): ...             # grid, block (int or tuple), and, if any, bytes of dynamic shared memory;
+                                      # launch(size, x, k) also takes the inputs x and k: of an array its x.shape
     options = ("-DTAPS=8",)           # for the compilers; the host way takes -D, -I and -U of them
     rtol, atol = 1e-6, 1e-7           # an answer may differ by atol + rtol * abs(right); default 1e-5 and 0
     sizes = (1, 33, 1000)             # what to check at, in place of `checking.SIZES`
@@ -15,12 +16,15 @@ and, where the default does not fit:
     outputs = ("y",)                  # where a pointer that is not to const is only read
     in_place = ("u",)                 # outputs that are read, too: make_inputs gives what they hold before
 
-An input is a pointer to const, an output any other pointer. Without a reference the host way judges.
+An input is a pointer to const, an output any other pointer. A pointer to one of CUDA's vector types takes an array of
+numbers, those of an element along the last axis: `float4 *` an array of float32 of shape (size, 4). Without a reference
+the host way judges.
 """
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -53,7 +57,8 @@ class Case:
     `"expected.py:function"`, takes the place of the case's. `timeout` is the host way's, in seconds. With a `signature`
     nobody asks the compiler, and the kernel may stand in a header.
     `outputs`, `in_place` and `names` (the inputs) are names of parameters in the kernel's order, `size` is that of the
-    size or None; `has_launch` says whether the case has a launch of its own; `compared_with` is a sentence.
+    size or None; `has_launch` says whether the case has a launch of its own, `launch_inputs` names the inputs that it
+    takes, `has_shared` says whether it asks for dynamic shared memory; `compared_with` is a sentence.
     Raises LessonError for a file or an entry that is not there, a case that does not fit the signature or cannot be
     run, BuildError for a kernel that no compiler takes.
     """
@@ -89,8 +94,9 @@ class Case:
         self.compared_with = f"Checked against {judge}." if self.has_reference else _UNJUDGED
         self._parameters = {parameter.name: parameter for parameter in self.signature.parameters}
         self.size, self.names, self.outputs, self.in_place = roles(self.signature, given, self.probe)
-        self._shapes: dict[int, Shape] = {}
-        self.make_inputs(self.probe)
+        self._shapes: dict[tuple, Shape] = {}
+        self.launch_inputs = tuple(self._launch_input(name) for name in given.required("launch")[1:])
+        self.has_shared = self.launch_of(self.make_inputs(self.probe))[2] > 0
 
     @property
     def probe(self) -> int:
@@ -103,11 +109,12 @@ class Case:
         Raises LessonError where the case fails or gives what the signature does not take, or a launch that none is.
         """
         first = self._taken(self._parameters[self.size], size) if self.size else np.int64(size)
-        self.launch(size)  # a wrong one is said once and not by every way
         values = self._given.called("make_inputs", size)
         if len(values) != len(self.names):
             self._refuse(f"make_inputs({size}) gives {len(values)} values, and gave {len(self.names)} before")
-        return first, *map(self._taken, map(self._parameters.__getitem__, self.names), values)
+        inputs = first, *map(self._taken, map(self._parameters.__getitem__, self.names), values)
+        self.launch_of(inputs)  # a wrong one is said once and not by every way
+        return inputs
 
     def reference(self, size: int, *inputs: Any) -> dict[str, np.ndarray]:
         """The right outputs by name, in the kernel's order, of its dtypes.
@@ -137,9 +144,13 @@ class Case:
             if name in self.in_place:
                 blank[name] = np.array(inputs[self.names.index(name)])
                 continue
-            if not (dtype := self._parameters[name].dtype):
-                self._refuse(f"without a reference nothing tells what {name} holds: {self._parameters[name].why}")
-            blank[name] = np.full(int(size) * np.dtype(dtype).itemsize, 255, np.uint8).view(dtype)
+            parameter = self._parameters[name]
+            dtype, count = (parameter.dtype, 1) if parameter.dtype else parameter.vector or (None, 1)
+            if not dtype:
+                self._refuse(f"without a reference nothing tells what {name} holds: {parameter.why}")
+            blank[name] = np.full(int(size) * count * np.dtype(dtype).itemsize, 255, np.uint8).view(dtype)
+            if not parameter.dtype:
+                blank[name] = blank[name].reshape(-1, count)
         return blank
 
     def arguments(self, values: Sequence[Any]) -> tuple:
@@ -149,14 +160,20 @@ class Case:
         taken = (by_name[parameter.name] for parameter in self.signature.parameters)
         return tuple(np.asarray(value) if isinstance(value, np.void) else value for value in taken)
 
-    def launch(self, size: int) -> Shape:
+    def launch(self, size: int, *inputs: Any) -> Shape:
         """Grid, block and bytes of dynamic shared memory for a size: the case's, or an element a thread.
 
-        Raises LessonError for what no GPU launches.
+        `inputs` are those named in `launch_inputs`, arrays of any library. Raises LessonError for what no GPU launches.
         """
-        if size not in self._shapes:  # this is part of every launch that is timed
-            self._shapes[size] = self._shape(size)
-        return self._shapes[size]
+        pairs = zip(self.launch_inputs, inputs, strict=True)
+        key = (size, *(value.shape if self._parameters[name].is_pointer else value.item() for name, value in pairs))
+        if key not in self._shapes:  # this is part of every launch that is timed
+            self._shapes[key] = self._shape(*key)
+        return self._shapes[key]
+
+    def launch_of(self, inputs: Sequence[Any]) -> Shape:
+        """`launch` for what `make_inputs` gives, or anything that begins with that."""
+        return self.launch(int(inputs[0]), *(inputs[1 + self.names.index(name)] for name in self.launch_inputs))
 
     def function(self, way: str) -> Callable[..., None]:
         """The kernel as a function of `(*make_inputs(size), *outputs)`, compiled, by one way.
@@ -225,9 +242,15 @@ class Case:
 
     def _right(self, name: str, array: Any, inputs: tuple) -> np.ndarray:
         """An output of the reference in the kernel's dtype."""
-        right, dtype = np.asarray(array), self._parameters[name].dtype
+        right, parameter = np.asarray(array), self._parameters[name]
+        dtype = parameter.dtype
+        is_pairs = right.ndim > 1 and right.shape[-1] == 2  # of real numbers, in place of complex ones
+        if parameter.vector and right.dtype.kind in "biuf" and (is_pairs or not dtype):
+            dtype, count = parameter.vector  # the numbers of an element along the last axis
+            if right.shape[-1:] != (count,):
+                self._refuse(f"reference gives shape {right.shape} for {name}; {parameter.type} wants {count} last")
         if dtype and not np.can_cast(right.dtype, dtype, "same_kind"):
-            self._refuse(f"reference gives {right.dtype} for {name}; {self._parameters[name].type} wants {dtype}")
+            self._refuse(f"reference gives {right.dtype} for {name}; {parameter.type} wants {dtype}")
         if name in self.in_place and right.shape != (shape := inputs[self.names.index(name)].shape):
             self._refuse(f"reference gives shape {right.shape} for {name}, whose values before have {shape}")
         with np.errstate(over="ignore"):  # a number too large for the dtype is infinite in it
@@ -254,10 +277,20 @@ class Case:
     def _on_host(self) -> Callable[..., None]:
         return self.function("host")
 
-    def _shape(self, size: int) -> Shape:
+    def _launch_input(self, written: str) -> str:
+        """The input that launch() names; one called like a keyword of Python has _ after it."""
+        name = written if written in self.names else written.removesuffix("_")
+        if name not in self.names:
+            self._refuse(f"launch takes {written}, which is none of the inputs: {', '.join(self.names) or 'none'}")
+        if (kind := self._parameters[name].kind) == "struct":
+            self._refuse(f"launch takes {name}, a {kind}; it can take whole and real numbers, and arrays")
+        return name
+
+    def _shape(self, size: int, *inputs: Any) -> Shape:
         if not self.has_launch:
             return (max(1, -(-size // THREADS)),), (THREADS,), 0
-        found = self._given.called("launch", size)
+        seen = (SimpleNamespace(shape=each) if isinstance(each, tuple) else each for each in inputs)
+        found = self._given.called("launch", size, *seen)
         if len(found) not in (2, 3):
             self._refuse(f"launch({size}) gives {count(found, 'value')}; wanted grid, block and, if any, shared bytes")
         for name, each in zip(("grid", "block"), found, strict=False):

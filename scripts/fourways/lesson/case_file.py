@@ -1,5 +1,6 @@
 """A case's file: what it defines, held to its kind, and its functions called; what is wrong is one line about it."""
 
+import inspect
 import runpy
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -49,6 +50,14 @@ class CaseFile:
             self.refuse(f"{key} is a number, 0 or more; {found!r} came")
         return float(found)
 
+    def required(self, key: str) -> tuple[str, ...]:
+        """The names of the arguments that the function `key` cannot do without; none where it is not there."""
+        function = self.defines.get(key)
+        if not callable(function):
+            return ()
+        all = inspect.signature(function).parameters.values()
+        return tuple(each.name for each in all if each.default is each.empty and each.kind != each.VAR_POSITIONAL)
+
     def called(self, key: str, *arguments: Any) -> tuple:
         """What the function `key` returns, as a tuple."""
         function = self.defines.get(key)
@@ -60,7 +69,8 @@ class CaseFile:
             raise
         except (Exception, SystemExit) as error:
             asked = "…" if key == "reference" else arguments[0]
-            self.refuse(f"{key}({asked}){_line(error, self._file)}: {_words(error)}")
+            hint = "; of an array launch sees its shape alone" if "SimpleNamespace" in str(error) else ""
+            self.refuse(f"{key}({asked}){_line(error, self._file)}: {_words(error)}{hint}")
         return tuple(found) if isinstance(found, tuple | list) else (found,)
 
     def refuse(self, problem: str) -> NoReturn:

@@ -42,10 +42,10 @@ class Called(Protocol):
     names: tuple[str, ...]
     outputs: tuple[str, ...]
     in_place: tuple[str, ...]
+    launch_inputs: tuple[str, ...]
+    has_shared: bool
 
-    @property
-    def probe(self) -> int: ...
-    def launch(self, size: int) -> tuple[tuple[int, ...], tuple[int, ...], int]: ...
+    def launch(self, size: int, *inputs: Any) -> tuple[tuple[int, ...], tuple[int, ...], int]: ...
 
 
 def takes(parameter: Parameter, value: Any) -> Any:
@@ -57,8 +57,13 @@ def takes(parameter: Parameter, value: Any) -> Any:
     if parameter.is_pointer:
         if not isinstance(value, np.ndarray):
             raise ValueError(f"{name} is a {type(value).__name__}; {parameter.type} wants a NumPy array")
-        if dtype and value.dtype != dtype:
-            raise ValueError(f"{name} has dtype {value.dtype}; {parameter.type} wants {dtype}")
+        numbers, count = parameter.vector or (None, 0)
+        if numbers and value.dtype == numbers:
+            if value.shape[-1:] != (count,):
+                raise ValueError(f"{name} has shape {value.shape}; {parameter.type} wants {count} along the last axis")
+        elif value.dtype != dtype if dtype else numbers and value.itemsize != parameter.element_size:
+            wanted = dtype or f"{numbers}, {count} along the last axis"
+            raise ValueError(f"{name} has dtype {value.dtype}; {parameter.type} wants {wanted}")
         return np.ascontiguousarray(value).reshape(value.shape)
     if not dtype:
         found = np.asarray(value)
@@ -90,11 +95,12 @@ def launch_text(case: Called) -> str:
     """The text of the `launch` that a cell uses: the default, or one that takes the case's file for a module beside."""
     if not case.has_launch or not case.file:
         return "def launch(size):\n    return (max(1, -(-size // 256)),), (256,), 0  # grid, block, shared bytes\n"
+    taken = ", ".join(["size", *(identifiers(case.signature)[name] for name in case.launch_inputs)])
     return f"""import {case.file.stem}
 
 
-def launch(size):
-    grid, block, shared = (*{case.file.stem}.launch(size), 0)[:3]
+def launch({taken}):
+    grid, block, shared = (*{case.file.stem}.launch({taken}), 0)[:3]
     grid, block = (each if isinstance(each, tuple) else (each,) for each in (grid, block))
     return grid, block, shared
 """
@@ -110,10 +116,12 @@ def cell(case: Called, way: str) -> str:
     names = identifiers(case.signature)
     size = names[case.size] if case.size else "_" if "size" in names else "size"
     before = [f"{names[name]}_before" if name in case.in_place else names[name] for name in case.names]
+    launched = [before[case.names.index(name)] for name in case.launch_inputs]
     taken = ", ".join([size, *before, *(names[name] for name in case.outputs)])
     head, allow, call = _CELLS[way](case, way)
-    body = [f"grid, block, shared = launch(int({size}))", call]
-    if case.launch(case.probe)[2]:
+    inputs = "".join(f", {each}" for each in launched)
+    body = [f"grid, block, shared = launch(int({size}){inputs})", call]
+    if case.has_shared:
         body[1:1] = ["if shared > 48 * 1024:  # more than a block gets unasked", f"    {allow}"]
     lines = "".join(f"\n    {line}" for line in body)
     return f"{head}\n\n\ndef {function_name(case, way)}({taken}):{lines}\n"
@@ -145,7 +153,7 @@ kernel = module.get_function({case.entry!r})"""
 def _pycuda(case: Called, way: str) -> tuple[str, str, str]:
     parameters, given = case.signature.parameters, ", ".join(identifiers(case.signature).values())
     packed = any(each.kind == "struct" or (each.kind == "scalar" and each.dtype in _NOT_PYCUDAS) for each in parameters)
-    driver = "\nfrom pycuda import driver" if case.launch(case.probe)[2] else ""
+    driver = "\nfrom pycuda import driver" if case.has_shared else ""
     folder, options = str(case.path.parent), f", options={list(case.options)!r}" if case.options else ""
     head = f"""from pathlib import Path
 {_PACKED_IMPORTS if packed else ""}

@@ -269,7 +269,7 @@ def _launcher(cubin: bytes, case: lesson.Case) -> Callable[..., None]:
     function = module.get_function(case.entry)
 
     def launch(*values: Any) -> None:
-        grid, block, shared = case.launch(int(values[0]))
+        grid, block, shared = case.launch_of(values)
         function(grid, block, case.arguments(values), shared_mem=shared)
 
     return launch

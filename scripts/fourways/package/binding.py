@@ -22,8 +22,10 @@ import pybind11
 
 from fourways import files, toolchain
 from fourways.package.case import Case, PackageError
+from fourways.package.interface import Interface
 from fourways.package.probe import interface
 from fourways.package.project import free_name, sources
+from fourways.package.python_text import named
 
 _IMPORTING = threading.Lock()
 _CONFIGURE = (
@@ -41,10 +43,11 @@ def binding(case: Case) -> Callable[..., None]:
     `files.cache_dir()`. Raises PackageError in the compiler's words, OSError where nothing can be kept, and what the
     case raises.
     """
-    face, name = interface(case), _name(case)
+    face, name = _interface(case)
     function = getattr(_imported(_built(sources(face, name), name), name), name)
-    order = [face.size_name, *case.names, *case.outputs]
+    order = [case.size or face.size_name, *case.names, *case.outputs]
     place = {each: number for number, each in enumerate(order)}  # the later one where a name stands there twice
+    place.setdefault(face.size_name, 0)
     given = [place[each] for each in (*face.arguments, *[face.size_name] * face.asks_size)]
     outs = [place[each] for each in face.allocated]
 
@@ -57,10 +60,11 @@ def binding(case: Case) -> Callable[..., None]:
 
 def cell(case: Case, function: str) -> str:
     """The text that calls the package of `build_alone`: it defines `function(size, *inputs, *outputs)`."""
-    face, name = interface(case), _name_alone(case)
-    written = {each: face.names.get(each, each) for each in (face.size_name, *case.names, *case.outputs)}
+    face, name = _interface(case, "_package")
+    written = dict(face.names)
+    written[face.size_name] = written[case.size or face.size_name]
     before = [f"{written[each]}_before" if each in case.outputs else written[each] for each in case.names]
-    taken = [written[face.size_name], *before, *(written[each] for each in case.outputs)]
+    taken = [written[case.size or face.size_name], *before, *(written[each] for each in case.outputs)]
     given = [written[each] for each in (*face.arguments, *[face.size_name] * face.asks_size)]
     outs = [written[each] for each in face.allocated]
     listed = ", ".join(outs)
@@ -75,8 +79,8 @@ def build_alone(case: Case, folder: Path) -> float:
     Raises PackageError in the compiler's words.
     """
     with tempfile.TemporaryDirectory(prefix="fourways-") as workshop:
-        name = _name_alone(case)
-        texts = sources(interface(case), name)
+        face, name = _interface(case, "_package")
+        texts = sources(face, name)
         start = time.perf_counter()
         built = _build(Path(workshop), texts, name, _arch())
         seconds = time.perf_counter() - start
@@ -89,7 +93,8 @@ def builder(case: Case) -> Callable[[Path, Sequence[str]], float]:
 
     It returns the seconds, and builds what has changed where it is called again.
     """
-    texts, name = sources(interface(case), _name(case)), _name(case)
+    face, name = _interface(case)
+    texts = sources(face, name)
 
     def build(folder: Path, options: Sequence[str]) -> float:
         _write(folder / "source", texts)
@@ -102,13 +107,14 @@ def builder(case: Case) -> Callable[[Path, Sequence[str]], float]:
     return build
 
 
-def _name(case: Case) -> str:
-    return free_name(re.sub(r"\W+", "_", case.entry).strip("_"))
+def _interface(case: Case, ending: str = "") -> tuple[Interface, str]:
+    """What the function of the case's package asks for, and the package's name.
 
-
-def _name_alone(case: Case) -> str:
-    """A name for what is imported in a process of its own: a module `copy` there would hide Python's."""
-    return f"{_name(case)}_package"
+    The `ending` is for one that is imported in a process of its own: a module `copy` there would hide Python's.
+    """
+    face = interface(case)
+    name = free_name(face, re.sub(r"\W+", "_", case.entry).strip("_") + ending)
+    return named(face, name), name
 
 
 def _arch() -> str:

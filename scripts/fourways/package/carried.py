@@ -4,9 +4,12 @@ import ast
 import contextlib
 import re
 import runpy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+
+import numpy as np
 
 from fourways.package.case import Case, PackageError
 
@@ -139,13 +142,15 @@ def launch_source(case: Case) -> str:
     return imports + gap + (others if imports else others.removeprefix("\n")).rstrip() + "\n"
 
 
-def run_launch(source: str, case: Case, size: int) -> tuple:
-    """What the copied launch() gives. Raises PackageError where it cannot stand alone."""
+def run_launch(source: str, case: Case, size: int, values: Mapping[str, Any]) -> tuple:
+    """What the copied launch() gives for the kernel's `values`. Raises PackageError where it cannot stand alone."""
     assert case.file
     namespace: dict[str, Any] = {}
+    given = [values[name] for name in case.launch_inputs]
+    seen = [SimpleNamespace(shape=value.shape) if isinstance(value, np.ndarray) else value.item() for value in given]
     try:
         exec(compile(source, f"<launch of {case.file.name}>", "exec"), namespace)
-        return namespace["launch"](size)
+        return namespace["launch"](size, *seen)
     except Exception as error:
         raise PackageError(f"{case.file.name}: launch cannot stand alone: {type(error).__name__}: {error}") from None
 

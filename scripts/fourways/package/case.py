@@ -15,7 +15,8 @@ class PackageError(RuntimeError):
 class Case(Protocol):
     """A kernel with its inputs, its right answers and its launch, as `lesson.Case`.
 
-    `make_inputs(size)` gives the size and the inputs `names`; `reference` of them gives the `outputs` by name.
+    `make_inputs(size)` gives the size and the inputs `names`; `reference` of them gives the `outputs` by name. `launch`
+    takes the size and the inputs `launch_inputs`.
     """
 
     path: Path
@@ -31,9 +32,10 @@ class Case(Protocol):
     outputs: tuple[str, ...]
     in_place: tuple[str, ...]
     has_launch: bool
+    launch_inputs: tuple[str, ...]
 
     @property
     def signature(self) -> Signature: ...
-    def launch(self, size: int) -> tuple[tuple[int, ...], tuple[int, ...], int]: ...
+    def launch(self, size: int, *inputs: Any) -> tuple[tuple[int, ...], tuple[int, ...], int]: ...
     def make_inputs(self, size: int) -> tuple: ...
     def reference(self, size: int, *inputs: Any) -> dict[str, np.ndarray]: ...

@@ -3,9 +3,9 @@
 import numpy as np
 
 from fourways.package.carried import summary
-from fourways.package.dtypes import constant_name, constants
+from fourways.package.dtypes import constant_name
 from fourways.package.fill import paragraph
-from fourways.package.interface import Extent, Given, Interface, Value
+from fourways.package.interface import Extent, Given, Interface, Value, element
 
 _STREAM = (
     "None: the current one of PyTorch for its tensors, else of CuPy where it is imported, else the legacy default "
@@ -44,15 +44,10 @@ def _described(face: Interface, name: str) -> str:
     if not parameter:
         meant = "what launch() in _launch.py takes" if face.case.has_launch else "how many threads are wanted"
         return f"{meant}, a whole number"
-    dtype = parameter.dtype
+    dtype, count, constant = face.dtype(name), face.count(name), constant_name(face, name)
     if not parameter.is_pointer:
         if not dtype:
-            constant = constant_name(parameter.type)
-            return (
-                f"a value of dtype {constant}, or its bytes"
-                if constant in constants(face)
-                else f"{parameter.size} bytes"
-            )
+            return f"a value of dtype {constant}, or its bytes" if constant else f"{parameter.size} bytes"
         kind = np.dtype(dtype).kind
         return {"b": "True or False", "f": f"a number, rounded to {dtype}", "c": "a complex number"}.get(
             kind, f"a whole number within the range of {dtype}"
@@ -65,11 +60,12 @@ def _described(face: Interface, name: str) -> str:
         texts = [_told(face, each) for each in face.held[name]]
         shape = f"shape ({', '.join(texts)}{',' * (len(texts) == 1)})"
     elif name in face.ranks:
-        shape = f"{face.ranks[name]} dimensions"
+        shape = f"{face.ranks[name]} dimension{'s' * (face.ranks[name] > 1)}"
     elif name not in told | set(face.same.values()):
         shape = "its shape is not checked"
     written = ", written in place" if name in face.case.in_place else ""
-    return f"{dtype or constant_name(parameter.type)}, {shape}{written}"
+    last = f", {count} along the last axis: a {element(parameter.type)}" * bool(count)
+    return f"{dtype or constant or f'{parameter.element_size} bytes each'}, {shape}{last}{written}"
 
 
 def _told(face: Interface, value: Value) -> str:

@@ -11,17 +11,26 @@ from fourways.package.interface import Interface, element
 
 def constants(face: Interface) -> dict[str, np.dtype]:
     """The dtypes of the kernel's structs, by the names of the constants that hold them."""
-    structs = {
-        element(each.type): face.values[name].dtype
-        for name, each in face.parameters.items()
-        if each.dtype is None and face.values[name].dtype.fields
-    }
-    return {constant_name(type): dtype for type, dtype in structs.items()}
+    structs = {name: constant_name(face, name) for name in face.parameters if face.dtype(name) is None}
+    return {constant: face.values[name].dtype for name, constant in structs.items() if constant}
 
 
-def constant_name(type: str) -> str:
-    """What the constant for a struct is called: `Clip` is CLIP, `const geometry::Clip<float> *` GEOMETRY_CLIP_FLOAT."""
-    return re.sub(r"\W+", "_", element(type)).strip("_").upper()
+def constant_name(face: Interface, name: str) -> str:
+    """The constant for the struct that a parameter is or points to; empty where the case gives it no fields."""
+    return _named(face).get(element(face.parameters[name].type), "")
+
+
+def _named(face: Interface) -> dict[str, str]:
+    """Constants by C types, no two alike: `Clip` is CLIP, `geometry::Clip<float>` GEOMETRY_CLIP_FLOAT."""
+    named: dict[str, str] = {}
+    for name, each in face.parameters.items():
+        type = element(each.type)
+        if face.dtype(name) is None and face.values[name].dtype.fields and type not in named:
+            constant = re.sub(r"\W+", "_", type).strip("_").upper()
+            while constant in named.values():
+                constant += "_"
+            named[type] = constant
+    return named
 
 
 def definition(constant: str, dtype: np.dtype) -> str:

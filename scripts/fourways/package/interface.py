@@ -1,8 +1,7 @@
 """A case seen as a Python function: what its caller gives, and what is known without asking."""
 
-import keyword
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -10,9 +9,6 @@ from fourways import kernels
 from fourways.kernels import Parameter
 from fourways.package import carried
 from fourways.package.case import Case
-
-_OURS = {"out", "stream", "launch", "np", "call", "on", "grid", "block", "shared", "threads", "blocks", "most", "math"}
-_OURS |= {"cupy", "expected", "pytest"}  # of the tests
 
 
 @dataclass(frozen=True)
@@ -22,12 +18,18 @@ class Extent:
     array: str
     axis: int | None = None
 
+    def __str__(self) -> str:
+        return f"{self.array}.size" if self.axis is None else f"{self.array}.shape[{self.axis}]"
+
 
 @dataclass(frozen=True)
 class Given:
     """An integer that the caller gives."""
 
     name: str
+
+    def __str__(self) -> str:
+        return self.name
 
 
 Value = Extent | Given | int
@@ -41,8 +43,9 @@ class Interface:
     `values` are all arguments of the kernel at a small size. The caller gives `arguments`, in the kernel's order, and
     `out` is for the outputs `allocated`. `derived` are the other integers. `same` names for an array an earlier one
     whose shape it has, `agreed` holds the extents of arrays some of which are those of others. `shapes` are the extents
-    of each of `allocated`, or None where nothing tells them. `size` is what the launch depends on, called `size_name`,
-    and `has_shared` whether it takes dynamic shared memory.
+    of each of `allocated`, or None where nothing tells them. `size` is what the launch depends on, called `size_name`;
+    `doubt` is what speaks against taking it from an array. `has_shared` says whether the launch takes dynamic
+    shared memory. `names` is what Python calls each parameter, and `variables` what C++ does: see `naming`.
     """
 
     case: Case
@@ -53,26 +56,35 @@ class Interface:
     same: Mapping[str, str]
     agreed: Mapping[str, tuple[Value, ...]]
     shapes: Mapping[str, tuple[Value, ...] | None]
-    size: Extent | Given
+    size: Extent | Given | int
     size_name: str
     has_shared: bool
+    doubt: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def parameters(self) -> Mapping[str, Parameter]:
         """The kernel's parameters by name, in their order."""
         return {each.name: each for each in self.case.signature.parameters}
 
-    @cached_property
-    def names(self) -> Mapping[str, str]:
-        """What the generated code calls a parameter: its name, unless that has a meaning there."""
-        taken = (_OURS | {self.case.entry.partition("<")[0]}) - ({*self.allocated} & {"out"})
-        everything = (*self.parameters, self.size_name)
-        return {name: name + "_" * (keyword.iskeyword(name) or name in taken) for name in everything}
+    @property
+    def everything(self) -> list[str]:
+        """The names of all parameters, and that of the size."""
+        return list(dict.fromkeys([*self.parameters, self.size_name]))
 
     @property
     def arrays(self) -> list[str]:
         """The names of all arrays, in the kernel's order."""
         return [name for name, parameter in self.parameters.items() if parameter.is_pointer]
+
+    def dtype(self, name: str) -> str | None:
+        """The dtype of the numbers in an array, or of a scalar; None for structs."""
+        return numbers(self.parameters[name], self.values[name])[0]
+
+    def count(self, name: str) -> int:
+        """How many numbers along an array's last axis make one element of the kernel's: 4 of `float4 *`; else 0."""
+        return numbers(self.parameters[name], self.values[name])[1]
 
     @cached_property
     def launch_text(self) -> str:
@@ -82,7 +94,7 @@ class Interface:
     @cached_property
     def launch_values(self) -> int:
         """How many values that launch() gives: 2, or 3 with the bytes of shared memory."""
-        return len(carried.run_launch(self.launch_text, self.case, int(self.values[self.size_name])))
+        return len(carried.run_launch(self.launch_text, self.case, int(self.values[self.size_name]), self.values))
 
     @property
     def restricted(self) -> bool:
@@ -92,7 +104,8 @@ class Interface:
     @property
     def asks_size(self) -> bool:
         """Whether the caller gives the size although it is no parameter of the kernel."""
-        return isinstance(self.size, Given) and self.size.name not in self.parameters
+        values = [self.size, *(each for shape in self.shapes.values() for each in shape or ())]
+        return any(isinstance(each, Given) and each.name not in self.parameters for each in values)
 
     @property
     def given_arrays(self) -> list[str]:
@@ -107,7 +120,7 @@ class Interface:
     @property
     def optional(self) -> bool:
         """Whether the function can allocate the outputs by itself."""
-        known = all(self.shapes[name] is not None and self.parameters[name].dtype for name in self.allocated)
+        known = all(self.shapes[name] is not None and self.dtype(name) for name in self.allocated)
         return known and bool(self.like)
 
     @property
@@ -115,8 +128,8 @@ class Interface:
         """The number of dimensions of each array of which an axis counts."""
         wanted = [each for shape in self.held.values() for each in shape]
         counts = [each for each in [*self.derived.values(), *wanted, self.size] if isinstance(each, Extent)]
-        found = {each.array for each in counts if each.axis is not None}
-        return {name: self.values[name].ndim for name in self.arrays if name in found}
+        counted = {each.array for each in counts if each.axis is not None} | {*self.case.launch_inputs}
+        return {name: self.values[name].ndim for name in self.arrays if name in counted}
 
     @property
     def held(self) -> dict[str, tuple[Value, ...]]:
@@ -126,18 +139,34 @@ class Interface:
 
     @property
     def told(self) -> list[str]:
-        """What was found out, a line each, for people."""
-
-        def text(value: Value) -> str:
-            if isinstance(value, Extent):
-                return f"{value.array}.size" if value.axis is None else f"{value.array}.shape[{value.axis}]"
-            return value.name if isinstance(value, Given) else str(value)
-
-        found = [f"{name} is {text(value)}" for name, value in self.derived.items()]
-        found += [f"{name} has the shape of {other}" for name, other in self.same.items()]
+        """Where each number comes from that the caller does not give, a line each, for people."""
+        lines = [f"{name} is {value}" for name, value in self.derived.items()]
+        lines += [f"{name} has the shape of {other}" for name, other in self.same.items()]
         for name, shape in self.held.items():
-            found.append(f"{name} has shape ({', '.join(map(text, shape))}{',' * (len(shape) == 1)})")
-        return found if self.optional or not self.allocated else [*found, "no array tells what out must be: give it"]
+            lines.append(f"{name} has shape ({', '.join(map(str, shape))}{',' * (len(shape) == 1)})")
+        if self.optional or not self.allocated:
+            return [*lines, self._launch_told()]
+        return [*lines, self._launch_told(), "no array tells what out must be: give it"]
+
+    def _launch_told(self) -> str:
+        """Where the numbers of the launch come from."""
+        is_given = isinstance(self.size, Given)
+        if not self.case.has_launch:
+            size = f"{self.size}, which the caller gives" if is_given else str(self.size)
+            return f"the launch has blocks of 256 threads, and a thread for each of {size}"
+        inputs = self.case.launch_inputs
+        size = f"the caller gives {self.size}" if is_given else f"size is {self.size}"
+        told = f"launch({', '.join(['size', *inputs])}): {'size is not used' if self.size == 0 else size}"
+        shapes = [name for name in inputs if self.parameters[name].is_pointer]
+        told += f"; it sees the shape of {' and of '.join(shapes)}" if shapes else ""
+        return f"{told}; {self.doubt}" if self.doubt else told
+
+
+def numbers(parameter: Parameter, value: Any) -> tuple[str | None, int]:
+    """The dtype of the numbers in an argument, and for CUDA's vector types how many are one element's; else 0."""
+    if parameter.is_pointer and parameter.vector and value.dtype == parameter.vector[0]:
+        return parameter.vector
+    return parameter.dtype, 0
 
 
 def element(type: str) -> str:

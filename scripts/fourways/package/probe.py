@@ -2,17 +2,23 @@
 
 The case is called at three small sizes. An integer that is the extent of the same array at all three is taken from that
 array, and so is the shape of an output. Extents that agree at all three must agree in every call: a case shows no
-kernel right for others. A case whose numbers agree by chance is misread; `told` says what was found.
+kernel right for others. A case whose numbers agree by chance is misread; `told` says where each number comes from.
 """
 
-from collections.abc import Iterator, Sequence
+import ast
+import contextlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from fourways.kernels import Parameter
+from fourways.package.carried import launch_source
 from fourways.package.case import Case, PackageError
-from fourways.package.interface import Extent, Given, Interface, Probe, Value
+from fourways.package.interface import Extent, Given, Interface, Probe, Value, numbers
 
 _PROBES = (5, 12, 33)
+_LARGE = (1000, 10_000, 100_000, 1_000_000)  # for launch(size) alone, which makes no arrays
 
 
 def interface(case: Case) -> Interface:
@@ -27,15 +33,30 @@ def interface(case: Case) -> Interface:
         raise PackageError(f"{case.path.name}: {rows[0].name} is {rows[0].type}; a binding takes plain pointers alone")
     size_name = case.size or ("size" if "size" not in parameters else "launch_size")
     probes = list(_probes(case, size_name))
+    launched = [case.launch(int(probe[size_name]), *map(probe.__getitem__, case.launch_inputs)) for probe in probes]
     given = [name for name in parameters if name in (*case.names, case.size)]
     inputs = [name for name in given if parameters[name].is_pointer]
     allocated = [name for name in case.outputs if name not in case.in_place]
     telling = inputs or allocated  # without inputs the caller must give the outputs, and they tell
     integers = [name for name in given if np.dtype(parameters[name].dtype or "V").kind in "iu" and name not in inputs]
-    found = {name: _found(name, probes, telling) for name in [*integers, size_name]}
-    derived = {name: extent for name in integers if (extent := found[name])}
-    numbers = [name for name in dict.fromkeys([*integers, size_name]) if not found[name]]
+    extents = {name: _found(name, probes, telling) for name in [*integers, size_name]}
+    derived = {name: extent for name in integers if (extent := extents[name])}
+    asked = [name for name in dict.fromkeys([*integers, size_name]) if not extents[name]]
     same = _same(probes, [*inputs, *allocated], telling)
+    agreed = {name: shape for name in telling if name not in same and (shape := _agreed(name, probes, telling))}
+    size: Extent | Given | int = extents[size_name] or Given(size_name)
+    doubt = ""
+    if case.launch_inputs and not _uses_size(case):
+        size = 0
+    elif case.has_launch and not case.launch_inputs and isinstance(size, Extent):
+        own = [size, *_axes(size.array, probes, parameters)] if _is_flat(size, probes, parameters) else [size]
+        others = [each for name in telling if name not in same for each in _axes(name, probes, parameters)]
+        others = [each for each in others if each not in own and _is_free(each, agreed) and max(_at(each, probes)) > 1]
+        doubt, is_asked = _doubt(case, [int(probe[size_name]) for probe in probes], others, probes)
+        if is_asked:
+            asked_name = "size" if "size" not in parameters else "launch_size"
+            probes = [{**probe, asked_name: probe[size_name]} for probe in probes]
+            size, size_name = Given(asked_name), asked_name
     return Interface(
         case=case,
         values=probes[0],
@@ -43,12 +64,77 @@ def interface(case: Case) -> Interface:
         allocated=tuple(allocated),
         derived=derived,
         same=same,
-        agreed={name: shape for name in telling if name not in same and (shape := _agreed(name, probes, telling))},
-        shapes={name: _shape(name, probes, inputs, numbers) for name in allocated},
-        size=found[size_name] or Given(size_name),
+        agreed=agreed,
+        shapes={name: _shape(name, probes, inputs, asked) for name in allocated},
+        size=size,
         size_name=size_name,
-        has_shared=any(case.launch(probe[size_name])[2] for probe in probes),
+        has_shared=any(shape[2] for shape in launched),
+        doubt=doubt,
     )
+
+
+def _uses_size(case: Case) -> bool:
+    """Whether launch() reads its first parameter."""
+    functions = [each for each in ast.parse(launch_source(case)).body if isinstance(each, ast.FunctionDef)]
+    launch = next((each for each in functions if each.name == "launch"), None)
+    if launch is None:
+        return True
+    first = [*launch.args.posonlyargs, *launch.args.args][0].arg
+    return any(isinstance(node, ast.Name) and node.id == first for part in launch.body for node in ast.walk(part))
+
+
+def _axes(name: str, probes: Sequence[Probe], parameters: Mapping[str, Parameter]) -> list[Extent]:
+    """The axes of an array, without that of a vector type's numbers."""
+    count = min(probe[name].ndim for probe in probes) - bool(numbers(parameters[name], probes[0][name])[1])
+    return [Extent(name, axis) for axis in range(count)]
+
+
+def _is_flat(size: Extent, probes: Sequence[Probe], parameters: Mapping[str, Parameter]) -> bool:
+    """Whether the extent is that of the array's only axis."""
+    return len(_axes(size.array, probes, parameters)) == 1
+
+
+def _is_free(extent: Extent, agreed: Mapping[str, tuple[Value, ...]]) -> bool:
+    """Whether no other extent tells this one."""
+    assert extent.axis is not None
+    return agreed.get(extent.array, {extent.axis: extent})[extent.axis] == extent
+
+
+def _doubt(case: Case, sizes: list[int], others: list[Extent], probes: list[Probe]) -> tuple[str, bool]:
+    """What speaks against a grid that one array's extent tells, and whether the caller must give the size instead.
+
+    `others` are the extents that may vary on their own.
+    """
+    shapes = {}
+    for size in (*sizes, *_LARGE):
+        with contextlib.suppress(Exception):  # a case may be made for few sizes
+            shapes[size] = case.launch(size)
+    grid, block, _ = shapes[sizes[0]]
+    other = others[0] if others else None
+    advice = f"if the grid depends on {other}, write launch(size, {other.array})" if other else ""
+    if len({*shapes.values()}) == 1:
+        told = f"grid {grid} and block {block} are the same at every size"
+        return (f"{told}; {advice}" if advice else told), False
+    blocks = [math.prod(shapes[size][0]) for size in sizes]
+    for each in others:
+        counts = _at(each, probes)
+        if len({*counts}) > 1 and blocks in (counts, [count - 1 for count in counts]):
+            return f"its blocks are as many as {each} counts at sizes {sizes}: write launch(size, {each.array})", True
+    if not other or _covers({size: shape[0] for size, shape in shapes.items()}):
+        return "", False
+    return f"its grid is no share of the size, and {other} may vary: {advice}", True
+
+
+def _covers(grids: Mapping[int, tuple[int, ...]]) -> bool:
+    """Whether the number of blocks is the size divided by a constant, rounded up, as far as the grid grows."""
+    if any(extent != 1 for grid in grids.values() for extent in grid[1:]):
+        return False
+    most = max(grid[0] for grid in grids.values())
+    low, high = 0.0, math.inf  # of the constant
+    for size, (blocks, *_) in grids.items():
+        low = max(low, size / blocks) if blocks < most else low
+        high = min(high, size / (blocks - 1)) if blocks > 1 else high
+    return low < high
 
 
 def _probes(case: Case, size_name: str) -> Iterator[Probe]:

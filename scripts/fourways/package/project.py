@@ -1,6 +1,5 @@
 """All files of a package by their paths, and the package written to a folder, whole or not at all."""
 
-import builtins
 import json
 import keyword
 import re
@@ -9,18 +8,19 @@ import tempfile
 from pathlib import Path
 
 from fourways import kernels
+from fourways.package import manifest
 from fourways.package.carried import check_copy, compiler_options, defined, kernel_files, summary, with_headers
 from fourways.package.case import Case, PackageError
 from fourways.package.cpp_text import binding
 from fourways.package.fill import fill
 from fourways.package.interface import Interface
+from fourways.package.naming import free, in_python
 from fourways.package.probe import interface
-from fourways.package.python_text import init, stub
+from fourways.package.python_text import init, named, stub
 from fourways.package.readme_text import readme
 from fourways.package.tests_text import tests
 
 _TAKEN = {"case", "cuda", "cupy", "fourways", "numba", "numpy", "nvidia", "pip", "pybind11", "pytest", "torch"}
-_INSIDE = {"Any", "Array", "TypeVar", "arrays", "kernel", "launch", "math", "np", "sys"} | {*dir(builtins)}
 _EXTRAS = {"cccl": "<(cuda|cub|thrust|nv)/", "curand": "<curand"}
 
 
@@ -32,18 +32,23 @@ def check_name(name: str) -> str:
         )
     if name in sys.stdlib_module_names or name in _TAKEN:
         raise ValueError(f"{name!r} would hide the module {name}: take another name")
-    if name in _INSIDE:
-        raise ValueError(f"{name!r} has a meaning inside the package: take another name")
     return name
 
 
-def free_name(name: str) -> str:
-    """`name`, or where no package can have it one like it."""
-    return name + "_" * (keyword.iskeyword(name) or name in _INSIDE)
+def free_name(face: Interface, name: str) -> str:
+    """`name`, or where the package's files use it for something else, one like it."""
+    return free([name], lambda stand_ins: _inside(face, stand_ins[name]))[name]
+
+
+def _inside(face: Interface, name: str, with_tests: bool = False) -> set[str]:
+    """The names that the files of a package `name` use, and those of the folders beside its own."""
+    named_face = named(face, name)
+    texts = [init(named_face, name)] + [tests(named_face, name)] * with_tests
+    return {"arrays", "kernel"}.union(*map(in_python, texts))
 
 
 def sources(face: Interface, name: str) -> dict[str, str]:
-    """The texts from which the module is built and imported, by path."""
+    """The texts from which the module is built and imported, by path. `face` is `named`."""
     root, carried = kernels.root(), kernel_files(face.case)
     texts = {"CMakeLists.txt": _cmake(face.case, name, has_headers=len(carried) > 1)}
     texts |= {f"src/{name}.cu": binding(face, name), "src/module.cpp": fill("module.cpp")}
@@ -88,18 +93,20 @@ def _project(face: Interface, name: str) -> dict[str, str]:
     return texts
 
 
-def write(case: Case, name: str, folder: Path) -> Interface:
-    """Write a package to `folder`, new or empty, whole or not at all; return what its function asks for.
+def write(case: Case, name: str, folder: Path, force: bool = False) -> tuple[Interface, list[str]]:
+    """Write a package to `folder`, whole or not at all; return what its function asks for, and which files were kept.
 
-    Raises ValueError for a name or a folder that cannot be, PackageError for a case that lacks what is needed, and what
-    the case raises.
+    The folder is new, empty, or of a package `name` that this function wrote. There it writes its files anew, but those
+    that somebody has edited, unless `force` says so. Raises ValueError for a name or a folder that cannot be,
+    PackageError for a case that lacks what is needed, and what the case raises.
     """
-    folder = check_folder(folder)
+    folder = check_folder(folder, name)
     check_name(name)
     defined(case)
     face = interface(case)
-    if name in face.names.values():
-        raise PackageError(f"{name!r} is a parameter of the kernel: take another name")
+    if name in _inside(face, "fourways_package", with_tests=True):
+        raise ValueError(f"{name!r} has a meaning inside the package: take another name")
+    face = named(face, name)
     texts = _project(face, name)
     try:
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as made:
@@ -109,20 +116,26 @@ def write(case: Case, name: str, folder: Path) -> Interface:
                 (whole / path).write_text(text, encoding="utf-8")
             size, inputs = int(face.values[face.size_name]), [face.values[each] for each in case.names]
             check_copy(case, whole / "tests/case.py", size, inputs)
-            whole.replace(folder)  # onto nothing, or onto an empty folder
+            return face, manifest.place(whole, folder, name, Path(made, "before"), force)
     except OSError as error:
         raise PackageError(f"{folder} cannot be written ({error.strerror}): name another folder") from None
-    return face
 
 
-def check_folder(folder: Path) -> Path:
-    """`folder`, absolute, if it is new or empty and can be written; else ValueError."""
+def check_folder(folder: Path, name: str) -> Path:
+    """`folder`, absolute, if a package `name` can be written there, else ValueError.
+
+    It is new, empty, or holds a package of that name that `write` wrote.
+    """
     folder = folder.absolute()
     if not folder.parent.is_dir():
         raise ValueError(f"there is no folder {folder.parent}: make it first, or name another than {folder.name}")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        what = "is not empty" if folder.is_dir() else "is a file"
-        raise ValueError(f"{folder} {what}: name a new folder")
+    if folder.is_dir() and any(folder.iterdir()):
+        if not (there := manifest.read(folder)):
+            raise ValueError(f"{folder} is not empty: name a new folder, or one that `fourways package` wrote")
+        if there.name != name:
+            raise ValueError(f"{folder} holds the package {there.name}, not {name}: name a new folder")
+    elif folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is a file: name a new folder")
     try:
         tempfile.TemporaryFile(dir=folder.parent).close()  # what even root may not do shows by trying alone
     except OSError as error:

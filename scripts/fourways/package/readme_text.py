@@ -19,6 +19,7 @@ def readme(face: Interface, name: str) -> str:
         "CMakeLists.txt": "what is compiled, how, and for which GPUs",
         "tests/case.py": "inputs and right answers",
         f"tests/test_{name}.py": "compares the function with them",
+        ".fourways.json": "which files `fourways package` may write anew: those that nobody has edited",
     }
     return fill(
         "README.md",

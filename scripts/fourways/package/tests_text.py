@@ -1,10 +1,12 @@
 """The tests of a package: its function against the case's reference, and what can be tested without a GPU."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from fourways.package.carried import defined
 from fourways.package.fill import fill, wrapped
 from fourways.package.interface import Interface
+from fourways.package.naming import free, in_python
 from fourways.package.python_text import arguments
 
 _SIZES = (0, 1, 31, 32, 33, 255, 256, 257, 1009, 65_537)
@@ -12,13 +14,26 @@ _SIZES = (0, 1, 31, 32, 33, 255, 256, 257, 1009, 65_537)
 
 def tests(face: Interface, name: str) -> str:
     """The text of `tests/test_NAME.py`."""
+    written = replace(face, names={})
+    taken = [*arguments(face), *["out"] * bool(face.allocated), "stream"]
+
+    def used(stand_ins: dict[str, str]) -> set[str]:
+        return in_python(_text(replace(written, names=stand_ins), name, taken))
+
+    names = free(face.everything, used)
+    if face.size_name == "size":  # what the tests are called with
+        names["size"] = "size"
+    return _text(replace(written, names=names), name, taken)
+
+
+def _text(face: Interface, name: str, signature: list[str]) -> str:
     case, given, outs = face.case, arguments(face), [face.names[each] for each in face.allocated]
     size = int(face.values[face.size_name])
     functions = defined(case)
     written = functions["make_inputs"](size)
     right = functions["reference"](*(face.values[each] for each in case.names))
-    many_inputs, many_outputs = isinstance(written, tuple), isinstance(right, tuple)
-    numbers = _numbers(face, written if many_inputs else (written,))
+    many_inputs, many_outputs = isinstance(written, tuple | list), isinstance(right, tuple | list)
+    numbers = _numbers(face, tuple(written) if many_inputs else (written,))
     out = [f"out={_tuple(outs)}"] * (bool(outs) and not face.optional)
     size_name = face.names[face.size_name]
     named = [f"    {size_name} = size"] if size_name in given and size_name != "size" else []
@@ -39,12 +54,11 @@ def tests(face: Interface, name: str) -> str:
                 *(f"    {face.names[each]} = cupy.asarray({face.names[each]})" for each in face.given_arrays),
                 *(f"    {_allocated(face, each)}" for each in face.allocated if out),
                 wrapped(f"    {result}{name}.{name}(", [*given, *out], ")"),
-                *(_compared(face, each) for each in case.outputs),
+                *(f"    compare({face.names[each]}.get(), {_right(face, each)})" for each in case.outputs),
             ]
         ),
-        names=wrapped(
-            "    assert names == [", [f'"{each}"' for each in (*given, *["out"] * bool(outs), "stream")], "]"
-        ),
+        names=wrapped("    assert names == [", [f'"{each}"' for each in signature], "]"),
+        compare=_compare(face),
         refused="\n".join(
             [
                 f"    size = {size}",
@@ -84,13 +98,21 @@ def _right(face: Interface, output: str) -> str:
 
 
 def _allocated(face: Interface, output: str) -> str:
-    right = _right(face, output)
-    return f"{face.names[output]} = cupy.empty({right}.shape, {right}.dtype)"
+    right, dtype = _right(face, output), face.dtype(output)
+    return f"{face.names[output]} = cupy.empty({right}.shape, {repr(dtype) if dtype else f'{right}.dtype'})"
 
 
-def _compared(face: Interface, output: str) -> str:
-    if not face.parameters[output].dtype:  # a struct's fields are compared as they are
-        return f"    np.testing.assert_array_equal({face.names[output]}.get(), {_right(face, output)})"
-    parts = [f"{face.names[output]}.get()", _right(face, output), f"rtol={face.case.rtol!r}"]
-    parts += [f"atol={face.case.atol!r}"] * bool(face.case.atol)
-    return wrapped("    np.testing.assert_allclose(", parts, ")")
+def _compare(face: Interface) -> str:
+    """The function that compares an output with the right one."""
+    case = face.case
+    parts = ["got", "right", f"rtol={case.rtol!r}", *[f"atol={case.atol!r}"] * bool(case.atol)]
+    numbers = [wrapped("np.testing.assert_allclose(", parts, ")")]
+    structs = [face.values[each].dtype for each in case.outputs if face.dtype(each) is None]
+    lines = ["def compare(got, right):"]
+    if structs:
+        lines += ["    for field in right.dtype.names or ():  # not what stands in a struct's gaps"]
+        lines += ["        compare(got[field], right[field])"]
+        lines += ['    if right.dtype.kind in "biufc":', *(f"        {each}" for each in numbers)]
+    else:
+        lines += [f"    {each}" for each in numbers]
+    return "\n".join(lines)
