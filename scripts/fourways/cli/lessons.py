@@ -128,6 +128,7 @@ def run(
     from fourways import lesson
 
     asked, failed = chosen(lessons), []
+    done: list[lesson.LessonRun] = []
     columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=errors, disable=not errors.is_terminal) as progress:
         tasks = {found.slug: progress.add_task(found.slug, start=False, total=None) for found in asked}
@@ -136,7 +137,8 @@ def run(
             progress.start_task(tasks[found.slug])
             progress.update(tasks[found.slug], completed=number - 1, total=total)
 
-        def ended(result: Any) -> None:
+        def ended(result: lesson.LessonRun) -> None:
+            done.append(result)
             progress.stop_task(tasks[result.lesson.slug])
             progress.advance(tasks[result.lesson.slug])
             if not errors.is_terminal:
@@ -154,11 +156,25 @@ def run(
 
         if not errors.is_terminal:
             tell(f"lessons to run: {len(asked)}, at a time: {lesson.at_once()}; one takes up to a minute")
-        results = lesson.run_all(asked, show, ended, timeout)
+        try:
+            results = lesson.run_all(asked, show, ended, timeout)
+        except lesson.Interrupted as interrupted:
+            _tell_interrupted(interrupted, asked, done)
+            raise typer.Exit(128 + interrupted.signal) from None
     console.print(lesson.outcomes(results))
     if then_book:
         book(context)
     raise typer.Exit(1 if failed else 0)
+
+
+def _tell_interrupted(interrupted: Any, asked: list[Any], done: list[Any]) -> None:
+    """Print the outcomes of the lessons that were done, and the command that runs the others."""
+    from fourways import lesson
+
+    if done:
+        console.print(lesson.outcomes(done))
+    numbers = [each.number for each in asked if each not in [result.lesson for result in done]]
+    tell(f"{interrupted}: {len(done)} of {len(asked)} lessons done; for the others: fourways run {' '.join(numbers)}")
 
 
 def book(context: typer.Context) -> None:
