@@ -134,7 +134,8 @@ def main(words):
         kernel.wait()
         sys.exit()
     signal.signal(signal.SIGTERM, stop)
-    Path("begun.part").write_text(json.dumps([words, kernel.pid, os.environ["FOURWAYS_ROOT"]]))
+    home, book = os.environ["FOURWAYS_ROOT"], os.environ["FOURWAYS_BOOK"]
+    Path("begun.part").write_text(json.dumps([words, kernel.pid, home, book]))
     Path("begun.part").rename("begun")
     while True:
         signal.pause()
@@ -186,8 +187,9 @@ def test_open_keeps_your_copy_and_hands_jupyterlab_its_words(clone: Path, lab: C
     said, _ = process.communicate(timeout=60)
     assert (clone / "notebooks" / "02_runs.ipynb").read_text() == "mine"
     assert "notebooks/02_runs.ipynb: yours, as you left it" in said and "notebooks/01_fails.ipynb: a fresh copy" in said
-    (notebook, *options), _, home = json.loads((clone / "begun").read_text())
+    (notebook, *options), _, home, book_at = json.loads((clone / "begun").read_text())
     assert (notebook, home) == (str(clone / "notebooks" / "02_runs.ipynb"), str(clone))
+    assert book_at == "/static" and f"--ServerApp.extra_static_paths={clone / 'build' / 'book'}" in options
     as_root = ["--allow-root"] if os.geteuid() == 0 else []
     expected = {"--IdentityProvider.token=a b", "--y", "--ip=0.0.0.0", "--port=9000", "--no-browser", *as_root}
     assert expected <= set(options) and ("--allow-root" in said) == bool(as_root)
@@ -198,7 +200,7 @@ def test_open_leaves_nothing_running(clone: Path, lab: Callable, ending: signal.
     process = lab("2")
     process.send_signal(ending)
     process.communicate(timeout=60)
-    _, kernel, _ = json.loads((clone / "begun").read_text())
+    _, kernel, *_ = json.loads((clone / "begun").read_text())
     with pytest.raises(ProcessLookupError):
         os.kill(kernel, signal.SIGKILL)
 

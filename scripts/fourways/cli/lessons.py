@@ -95,7 +95,10 @@ def open_lessons(
         words.append(
             f"--ServerApp.root_dir={kernels.root()}"
         )  # the notebooks' links lead to other folders of the clone
+    words.append(f"--ServerApp.extra_static_paths={kernels.root() / 'build' / 'book'}")
     os.environ |= toolchain.child_environment()  # for the notebooks' kernels
+    if not any("base_url" in word for word in words):
+        os.environ[lesson.BOOK] = "/static"  # where JupyterLab then shows the book
     for ending in (signal.SIGHUP, signal.SIGINT):
         if signal.getsignal(ending) is not signal.SIG_IGN:  # as nohup sets it
             signal.signal(ending, lambda *_: signal.raise_signal(signal.SIGTERM))  # JupyterLab then ends its kernels
