@@ -67,9 +67,20 @@ def test_where_the_book_is_built_a_skipped_cell_links_to_its_section(
     assert f"]({address}/01_doublify.html#time)" in captured.outputs[0].data["text/markdown"]
 
 
-def test_what_was_never_recorded_is_not_shown(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    shell.run_cell("%%needs pycuda  # in the book: 99_none.html#time\n1 / 0")
-    assert capsys.readouterr().out == "Skipped: PyCUDA is not installed\n"
+def test_what_was_not_recorded_is_not_shown(
+    shell: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither of a lesson without a recording, nor of a cell that was skipped then, too."""
+    (tmp_path / "cpp" / "kernels").mkdir(parents=True)
+    (tmp_path / "book" / "recorded").mkdir(parents=True)
+    note = nbformat.v4.new_output("stream", text="Skipped: no wheel\n")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0", outputs=[note])])
+    notebook.metadata["fourways"] = {"stamp": {"device": "a GPU", "date": "2026-11-22"}}
+    nbformat.write(notebook, tmp_path / "book" / "recorded" / "12_skipped.ipynb")
+    monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
+    for page in ("99_none", "12_skipped"):
+        shell.run_cell(f"%%needs pycuda  # in the book: {page}.html#time\n1 / 0")
+        assert capsys.readouterr().out == "Skipped: PyCUDA is not installed\n"
 
 
 def test_what_can_run_runs(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:

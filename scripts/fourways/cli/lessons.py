@@ -81,7 +81,7 @@ def open_lessons(
     if not toolchain.installed("jupyterlab"):
         installs = f"{files.short(Path(sys.executable))} -m pip install jupyterlab"
         raise RuntimeError(f"JupyterLab is not installed; `{installs}`, then the same command again")
-    words = [str(copies[asked[0]].absolute()), *context.meta[_FOR_JUPYTERLAB]]
+    words = [str(copies[asked[0]].resolve()), *context.meta[_FOR_JUPYTERLAB]]
     if ip:
         words.append(f"--ip={ip}")
     if port:

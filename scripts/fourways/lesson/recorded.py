@@ -33,7 +33,7 @@ def as_anchor(heading: str) -> str:
 def show(slug: str, anchor: str, code: str) -> None:
     """Show in a notebook what the lesson `slug` recorded for a cell with this `code`, and the link to its section.
 
-    Shows nothing where the cell was recorded without any output, or the lesson not at all.
+    Shows nothing where the cell was recorded without any output or skipped, or the lesson not recorded.
     """
     import nbformat
     from IPython.display import display
@@ -44,7 +44,7 @@ def show(slug: str, anchor: str, code: str) -> None:
     notebook = nbformat.read(recording, 4)
     cells = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip() == code.strip()]
     outputs = cells[0].outputs if cells else []
-    if cells and not outputs:
+    if cells and (not outputs or outputs[0].get("text", "").startswith("Skipped: ")):  # there, too
         return
     stamp = notebook.metadata["fourways"]["stamp"]
     where = f"{stamp['device'] or 'a machine without a GPU'}, {stamp['date'][:10]}"
