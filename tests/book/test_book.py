@@ -1,6 +1,7 @@
 """The book of this clone, in a browser: every lesson and command has its page, which asks nobody for anything."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,14 @@ def test_every_lesson_and_every_command_is_a_page(real: Path) -> None:
         assert found.title.split(":")[0] in (real / "lessons" / f"{found.slug}.html").read_text()
     for command in book.COMMANDS:
         assert f"fourways {command.name}" in (real / "commands" / f"{command.name}.html").read_text()
+
+
+def test_a_copys_skipped_cells_name_sections_of_the_book(real: Path, tmp_path: Path) -> None:
+    named = set()
+    for path in lesson.export(lesson.all_lessons(), tmp_path):
+        named |= set(re.findall(r"%%needs [^#]+# in the book: (\w+\.html)#([\w-]+)", path.read_text()))
+    assert len(named) > len(lesson.all_lessons())
+    assert [place for place in named if f'id="{place[1]}"' not in (real / "lessons" / place[0]).read_text()] == []
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,18 @@ def test_errors_are_the_compilers_own_with_advice_below(
     assert last.startswith(f"Advice: {advice}") and str(refused.value).count("Advice: ") == 1
 
 
+def test_nvrtc_without_its_second_library_says_what_is_missing() -> None:
+    """libnvrtc opens libnvrtc-builtins by name, so it fails where the loader does not search their folder."""
+    (library, *_) = toolchain.in_roots("lib*/libnvrtc.so.13")
+    code = f"import ctypes\nctypes.CDLL({str(library)!r})\nfrom fourways import building\n"
+    code += f"try:\n    building.build({str(DOUBLIFY)!r})\nexcept building.BuildError as error:\n    print(error)"
+    environment = {name: value for name, value in toolchain.child_environment().items() if name != "LD_LIBRARY_PATH"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    *_, last = done.stdout.splitlines()
+    assert "failed to open libnvrtc-builtins" in done.stdout
+    assert "make setup" in last and "LD_LIBRARY_PATH" in last and "mend the source" not in last
+
+
 @pytest.mark.parametrize(
     ("words", "advice"),
     [

@@ -1,9 +1,13 @@
 """The commands on whole lessons: listed, opened, run, recorded, exported, made into a book."""
 
 import json
+import os
 import shutil
+import signal
+import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -119,25 +123,86 @@ def test_export(clone: Path) -> None:
     assert (clone / "class" / "02_runs.ipynb").is_file()
 
 
-def test_open(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A copy, made once; then JupyterLab, with the variables that a lesson's cells need."""
+LAB = """
+import json, os, signal, subprocess, sys
+from pathlib import Path
+
+def main(words):
+    kernel = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+    def stop(*_):
+        kernel.kill()
+        kernel.wait()
+        sys.exit()
+    signal.signal(signal.SIGTERM, stop)
+    home, book = os.environ["FOURWAYS_ROOT"], os.environ["FOURWAYS_BOOK"]
+    Path("begun.part").write_text(json.dumps([words, kernel.pid, home, book]))
+    Path("begun.part").rename("begun")
+    while True:
+        signal.pause()
+"""
+"""Stands in for JupyterLab: like it, it ends its kernels when it gets SIGTERM."""
+
+
+@pytest.fixture
+def lab(clone: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., subprocess.Popen]]:
+    """`fourways open` with these words, as a process, when the stand-in for JupyterLab has begun."""
+    (clone / "book").mkdir()
+    (clone / "book" / "references.bib").touch()
+    (clone / "site" / "jupyterlab").mkdir(parents=True)
+    (clone / "site" / "jupyterlab" / "__init__.py").touch()
+    (clone / "site" / "jupyterlab" / "labapp.py").write_text(LAB)
+    monkeypatch.setenv("PYTHONPATH", str(clone / "site"), prepend=os.pathsep)
+    started: list[subprocess.Popen] = []
+
+    def start(*words: str) -> subprocess.Popen:
+        command = [sys.executable, "-m", "fourways", "open", *words]
+        environment = toolchain.child_environment()
+        started.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True))
+        while not Path("begun").exists():
+            assert started[-1].poll() is None
+            time.sleep(0.1)
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def test_open_without_jupyterlab_copies_and_says_what_to_install(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (clone / "book").mkdir()
     (clone / "book" / "references.bib").touch()
     monkeypatch.setattr(toolchain, "installed", lambda module: None)
     done = fourways("open", "2")
     assert done.stdout == "notebooks/02_runs.ipynb: a fresh copy\n"
     assert "-m pip install jupyterlab`, then the same command again" in str(done.exception)
-    copy = clone / "notebooks" / "02_runs.ipynb"
-    copy.write_text(copy.read_text().replace("hello", "mine"))
-    started: list[tuple[list[str], dict[str, str]]] = []
-    monkeypatch.setattr(toolchain, "installed", Path)
-    monkeypatch.setattr("subprocess.call", lambda command, env: started.append((command, env)) or 0)
-    done = fourways("open", "2", "1")
-    assert "notebooks/02_runs.ipynb: yours, as you left it" in done.stdout and "mine" in copy.read_text()
-    assert "notebooks/01_fails.ipynb: a fresh copy" in done.stdout and done.exit_code == 0
-    ((command, env),) = started
-    assert command == [sys.executable, "-m", "jupyterlab", "notebooks/02_runs.ipynb"]
-    assert env["FOURWAYS_ROOT"] == str(clone)
+
+
+def test_open_keeps_your_copy_and_hands_jupyterlab_its_words(clone: Path, lab: Callable) -> None:
+    (clone / "notebooks").mkdir()
+    (clone / "notebooks" / "02_runs.ipynb").write_text("mine")
+    words = ["2", "1", "--ip", "0.0.0.0", "--port", "9000", "--no-browser", "--", "--IdentityProvider.token=a b", "--y"]
+    process = lab(*words)
+    process.terminate()
+    said, _ = process.communicate(timeout=60)
+    assert (clone / "notebooks" / "02_runs.ipynb").read_text() == "mine"
+    assert "notebooks/02_runs.ipynb: yours, as you left it" in said and "notebooks/01_fails.ipynb: a fresh copy" in said
+    (notebook, *options), _, home, book_at = json.loads((clone / "begun").read_text())
+    assert (notebook, home) == (str(clone.resolve() / "notebooks" / "02_runs.ipynb"), str(clone))
+    assert book_at == "/static" and f"--ServerApp.extra_static_paths={clone / 'build' / 'book'}" in options
+    as_root = ["--allow-root"] if os.geteuid() == 0 else []
+    expected = {"--IdentityProvider.token=a b", "--y", "--ip=0.0.0.0", "--port=9000", "--no-browser", *as_root}
+    assert expected <= set(options) and ("--allow-root" in said) == bool(as_root)
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_open_leaves_nothing_running(clone: Path, lab: Callable, ending: signal.Signals) -> None:
+    process = lab("2")
+    process.send_signal(ending)
+    process.communicate(timeout=60)
+    _, kernel, *_ = json.loads((clone / "begun").read_text())
+    with pytest.raises(ProcessLookupError):
+        os.kill(kernel, signal.SIGKILL)
 
 
 @pytest.mark.parametrize(

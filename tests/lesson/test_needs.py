@@ -1,12 +1,15 @@
 """A notebook's cell that needs what is missing says so, and does not fail; where it is there, the cell runs."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 
-from fourways import toolchain
+from fourways import kernels, lesson, toolchain
 
 
 @pytest.fixture
@@ -23,6 +26,61 @@ def test_what_is_missing_is_said(shell: Any, capsys: pytest.CaptureFixture[str])
     done = shell.run_cell("%%needs gpu pycuda\nimport pycuda.driver\nleft = 1")
     assert done.success and "left" not in shell.user_ns
     assert capsys.readouterr().out == "Skipped: PyCUDA is not installed\n"
+
+
+def recorded_cell(slug: str) -> tuple[str, str]:
+    """The code and the printed text of a recorded cell that needs more than Python."""
+    notebook = nbformat.read(kernels.root() / "book" / "recorded" / f"{slug}.ipynb", 4)
+    cells = [cell for cell in notebook.cells if "gpu" in lesson.tags(cell) and cell.outputs]
+    return next((cell.source, cell.outputs[0].text) for cell in cells if cell.outputs[0].output_type == "stream")
+
+
+def test_a_skipped_cell_shows_what_was_recorded_and_where_the_book_has_it(
+    shell: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, printed = recorded_cell("01_doublify")
+    assert shell.run_cell(f"%%needs pycuda  # in the book: 01_doublify.html#time\n{code}").success
+    shown = capsys.readouterr().out
+    assert shown.startswith("Skipped: PyCUDA is not installed\nRecorded on NVIDIA ")
+    assert "build/book/lessons/01_doublify.html#time" in shown and shown.endswith(printed)
+    shell.run_cell(f"%%needs pycuda  # in the book: 01_doublify.html#time\n{code}\nmine = 1")
+    shown = capsys.readouterr().out
+    assert "This cell has changed since it was recorded on NVIDIA " in shown and printed not in shown
+
+
+@pytest.mark.parametrize(
+    ("served", "address"), [("", "../build/book/lessons"), ("/static", "/static/lessons")], ids=["file", "server"]
+)
+def test_where_the_book_is_built_a_skipped_cell_links_to_its_section(
+    shell: Any, tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch, served: str, address: str
+) -> None:
+    code, _ = recorded_cell("01_doublify")
+    for folder in ("cpp/kernels", "book", "build/book/lessons", "notebooks"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "book" / "recorded").symlink_to(root / "book" / "recorded")
+    (tmp_path / "build" / "book" / "lessons" / "01_doublify.html").touch()
+    monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
+    monkeypatch.setenv("FOURWAYS_BOOK", served)
+    monkeypatch.chdir(tmp_path / "notebooks")
+    with capture_output() as captured:
+        shell.run_cell(f"%%needs pycuda  # in the book: 01_doublify.html#time\n{code}")
+    assert f"]({address}/01_doublify.html#time)" in captured.outputs[0].data["text/markdown"]
+
+
+def test_what_was_not_recorded_is_not_shown(
+    shell: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither of a lesson without a recording, nor of a cell that was skipped then, too."""
+    (tmp_path / "cpp" / "kernels").mkdir(parents=True)
+    (tmp_path / "book" / "recorded").mkdir(parents=True)
+    note = nbformat.v4.new_output("stream", text="Skipped: no wheel\n")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0", outputs=[note])])
+    notebook.metadata["fourways"] = {"stamp": {"device": "a GPU", "date": "2026-11-22"}}
+    nbformat.write(notebook, tmp_path / "book" / "recorded" / "12_skipped.ipynb")
+    monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
+    for page in ("99_none", "12_skipped"):
+        shell.run_cell(f"%%needs pycuda  # in the book: {page}.html#time\n1 / 0")
+        assert capsys.readouterr().out == "Skipped: PyCUDA is not installed\n"
 
 
 def test_what_can_run_runs(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:

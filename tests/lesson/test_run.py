@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -53,20 +54,32 @@ def clone(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_ctrl_c_ends_a_run_without_a_traceback(clone: Path) -> None:
+@pytest.mark.parametrize(
+    ("send", "ending"),
+    [(os.kill, signal.SIGINT), (os.killpg, signal.SIGINT), (os.kill, signal.SIGTERM), (os.kill, signal.SIGHUP)],
+    ids=["SIGINT", "Ctrl-C", "SIGTERM", "SIGHUP"],
+)
+def test_an_interrupted_run_says_so_and_leaves_nothing_running(
+    clone: Path, send: Callable[[int, int], None], ending: signal.Signals
+) -> None:
     begun = clone / "begun"
-    endless = f"import pathlib, time\npathlib.Path({str(begun)!r}).touch()\ntime.sleep(600)"
-    (clone / "lessons" / "05_test.md").write_text(LESSON.replace('print("hello")', endless))
-    command = [sys.executable, "-m", "fourways", "run", "5"]
+    endless = f"import os, pathlib, time\npathlib.Path({str(begun)!r}).write_text(str(os.getpid()))\ntime.sleep(600)"
+    (clone / "lessons" / "05_test.md").write_text(LESSON.replace('print("hello")', "1 / 0"))
+    (clone / "lessons" / "06_test.md").write_text(LESSON.replace('print("hello")', endless))
+    command = [sys.executable, "-m", "fourways", "run"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     process = subprocess.Popen(command, env=toolchain.child_environment(), start_new_session=True, **pipes)
-    while not begun.exists():
+    while not ((clone / "build" / "lessons" / "05_test.ipynb").exists() and begun.exists() and begun.read_text()):
         assert process.poll() is None, process.communicate()
         time.sleep(0.1)
-    os.killpg(process.pid, signal.SIGINT)
+    send(process.pid, ending)
     printed, complained = process.communicate(timeout=60)
-    assert (process.returncode, printed) == (130, "")
-    assert "Traceback" not in complained
+    assert process.returncode == 128 + ending
+    assert "05_test" in printed and "06_test" not in printed, "only what was done has an outcome"
+    assert f"interrupted by {ending.name}: 1 of 2 lessons done; for the others: fourways run 06" in complained
+    assert complained.count("Traceback (") == 1 and "died" not in complained, "the failing lesson's alone"
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(begun.read_text()), signal.SIGKILL)
 
 
 def missing(*absent: str):

@@ -24,6 +24,11 @@ OUTPUTS = ("cubin", "ptx", "ltoir", "fatbin")
 CUPY_OPTIONS = {"nvrtc": ("-ftz=true", "--device-as-default-execution-space"), "nvcc": ("-ftz=true",)}
 
 _ADVICE = (
+    (
+        "libnvrtc-builtins",
+        f"NVRTC's second library is missing: `{toolchain.SETUP}` installs it beside the first, libnvrtc; "
+        "where it lies in another folder, put that folder into LD_LIBRARY_PATH",
+    ),
     ("ndefined reference|nresolved extern", 'name the unit that defines it, and declare it extern "C" in every unit'),
     ("ultiple definition|multiply defined|already been defined", "keep one definition, or make the others static"),
     (

@@ -27,7 +27,7 @@ def fourways() -> None:
 
 
 app.command("list")(lessons.list_lessons)
-app.command("open")(lessons.open_lessons)
+app.command("open", cls=lessons.OpenCommand)(lessons.open_lessons)
 for command in (
     machine.doctor,
     lessons.run,

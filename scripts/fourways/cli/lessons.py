@@ -1,13 +1,15 @@
 """The commands on whole lessons, and the book of them: list, open, run, book, export."""
 
-import subprocess
+import os
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+import typer.core
 
-from fourways import files
+from fourways import files, kernels
 from fourways.cli.options import Lessons, chosen, console, errors, tell
 
 
@@ -29,14 +31,44 @@ def list_lessons() -> None:
     console.print(table)
 
 
+_FOR_JUPYTERLAB = "fourways.for_jupyterlab"
+
+
+class OpenCommand(typer.core.TyperCommand):
+    """`fourways open`, which keeps the words behind `--` for JupyterLab."""
+
+    def parse_args(self, context: Any, words: list[str]) -> list[str]:
+        """Parse the words before `--`; keep those behind it as they are."""
+        end = words.index("--") if "--" in words else len(words)
+        context.meta[_FOR_JUPYTERLAB] = words[end + 1 :]
+        return super().parse_args(context, words[:end])
+
+    def collect_usage_pieces(self, context: Any) -> list[str]:
+        """Show in the usage line that words for JupyterLab may follow."""
+        return [*super().collect_usage_pieces(context), "[-- JUPYTERLAB'S OPTIONS]"]
+
+
 def open_lessons(
+    context: typer.Context,
     lessons: Lessons = None,
     folder: Annotated[Path, typer.Option(file_okay=False, help="Where your copies lie.")] = Path("notebooks"),
+    ip: Annotated[str | None, typer.Option(help="The address JupyterLab listens at: 0.0.0.0 for all.")] = None,
+    port: Annotated[
+        int | None, typer.Option(help="JupyterLab's port; by default the first free one from 8888.", min=1, max=65535)
+    ] = None,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Open no browser: print the address.")] = False,
 ) -> None:
     """Copy lessons into a folder of your own, as Jupyter notebooks, and open the first in JupyterLab.
 
     `fourways open 1` opens your copy of lesson 01, and makes it if there is none yet: your work is never overwritten.
-    The copies are without the solutions, which the book has. A cell that needs a GPU, where there is none, says so.
+    The copies are without the solutions, which the book has. A cell that needs a GPU, where there is none, shows the
+    output recorded on one.
+
+    On a server or in a container: `fourways open 1 --ip 0.0.0.0 --port 8888 --no-browser`. JupyterLab prints its
+    address, with the token that lets you in. It gets the words behind `--` unchanged, as in
+    `fourways open 1 -- --ServerApp.token=mine`.
+
+    JupyterLab runs inside this command: Ctrl-C or `kill` ends both, and the notebooks' kernels.
     """
     from fourways import lesson, toolchain
 
@@ -49,8 +81,31 @@ def open_lessons(
     if not toolchain.installed("jupyterlab"):
         installs = f"{files.short(Path(sys.executable))} -m pip install jupyterlab"
         raise RuntimeError(f"JupyterLab is not installed; `{installs}`, then the same command again")
-    command = [sys.executable, "-m", "jupyterlab", str(copies[asked[0]])]
-    raise typer.Exit(subprocess.call(command, env=toolchain.child_environment()))
+    words = [str(copies[asked[0]].resolve()), *context.meta[_FOR_JUPYTERLAB]]
+    if ip:
+        words.append(f"--ip={ip}")
+    if port:
+        words.append(f"--port={port}")
+    if no_browser:
+        words.append("--no-browser")
+    if os.geteuid() == 0 and "--allow-root" not in words:
+        words.append("--allow-root")
+        print("You are root, which JupyterLab refuses by itself: it gets --allow-root.")
+    if folder.resolve().is_relative_to(kernels.root()) and not any("root_dir" in word for word in words):
+        words.append(
+            f"--ServerApp.root_dir={kernels.root()}"
+        )  # the notebooks' links lead to other folders of the clone
+    words.append(f"--ServerApp.extra_static_paths={kernels.root() / 'build' / 'book'}")
+    os.environ |= toolchain.child_environment()  # for the notebooks' kernels
+    if not any("base_url" in word for word in words):
+        os.environ[lesson.BOOK] = "/static"  # where JupyterLab then shows the book
+    for ending in (signal.SIGHUP, signal.SIGINT):
+        if signal.getsignal(ending) is not signal.SIG_IGN:  # as nohup sets it
+            signal.signal(ending, lambda *_: signal.raise_signal(signal.SIGTERM))  # JupyterLab then ends its kernels
+    from jupyterlab.labapp import main
+
+    sys.stdout.flush()
+    raise typer.Exit(main(words))
 
 
 def run(
@@ -76,6 +131,7 @@ def run(
     from fourways import lesson
 
     asked, failed = chosen(lessons), []
+    done: list[lesson.LessonRun] = []
     columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=errors, disable=not errors.is_terminal) as progress:
         tasks = {found.slug: progress.add_task(found.slug, start=False, total=None) for found in asked}
@@ -84,7 +140,8 @@ def run(
             progress.start_task(tasks[found.slug])
             progress.update(tasks[found.slug], completed=number - 1, total=total)
 
-        def ended(result: Any) -> None:
+        def ended(result: lesson.LessonRun) -> None:
+            done.append(result)
             progress.stop_task(tasks[result.lesson.slug])
             progress.advance(tasks[result.lesson.slug])
             if not errors.is_terminal:
@@ -102,11 +159,25 @@ def run(
 
         if not errors.is_terminal:
             tell(f"lessons to run: {len(asked)}, at a time: {lesson.at_once()}; one takes up to a minute")
-        results = lesson.run_all(asked, show, ended, timeout)
+        try:
+            results = lesson.run_all(asked, show, ended, timeout)
+        except lesson.Interrupted as interrupted:
+            _tell_interrupted(interrupted, asked, done)
+            raise typer.Exit(128 + interrupted.signal) from None
     console.print(lesson.outcomes(results))
     if then_book:
         book(context)
     raise typer.Exit(1 if failed else 0)
+
+
+def _tell_interrupted(interrupted: Any, asked: list[Any], done: list[Any]) -> None:
+    """Print the outcomes of the lessons that were done, and the command that runs the others."""
+    from fourways import lesson
+
+    if done:
+        console.print(lesson.outcomes(done))
+    numbers = [each.number for each in asked if each not in [result.lesson for result in done]]
+    tell(f"{interrupted}: {len(done)} of {len(asked)} lessons done; for the others: fourways run {' '.join(numbers)}")
 
 
 def book(context: typer.Context) -> None:

@@ -1,8 +1,10 @@
 """What a cell needs, and what becomes of it where that is missing: skipped, with the reason."""
 
+import re
 from typing import Any
 
 from fourways import toolchain
+from fourways.lesson import recorded
 from fourways.lesson.notebook import tags
 from fourways.lesson.ways import WAYS
 
@@ -22,16 +24,31 @@ def skip_reason(cell: Any) -> str | None:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """`%load_ext fourways.lesson`: a cell that begins with `%%needs` runs where it can, or says what is missing."""
-    shell.input_transformers_cleanup.append(_met_or_said)
+    """`%load_ext fourways.lesson`: a cell that begins with `%%needs` runs where it can.
+
+    Elsewhere it says what is missing. The line may name the cell's place in the book, as
+    `%%needs gpu  # in the book: 01_doublify.html#time`; then the cell also shows what was recorded there.
+    """
+    shell.input_transformers_cleanup.append(_without_needs)
+    shell.register_magic_function(_skip, "cell", MAGIC.removeprefix("%%"))
 
 
-def _met_or_said(lines: list[str]) -> list[str]:
-    """The cell without its first line, if that is `%%needs ...`; where something is missing, a cell that says so."""
-    if not lines or lines[0].split()[:1] != [MAGIC]:
-        return lines
-    reason = _reason(lines[0].split()[1:])
-    return [f"print({f'Skipped: {reason}'!r})\n"] if reason else lines[1:]
+def _without_needs(lines: list[str]) -> list[str]:
+    """The cell without its first line, if that is `%%needs ...` and all is there; else the cell as it is."""
+    if lines and lines[0].split()[:1] == [MAGIC] and not _reason(_named(lines[0].removeprefix(MAGIC))):
+        return lines[1:]
+    return lines
+
+
+def _skip(line: str, code: str) -> None:
+    """The magic `%%needs` itself, for a cell that lacks something."""
+    print(f"Skipped: {_reason(_named(line))}")
+    if place := re.search(r"# .*?(\w+)\.html#([\w-]+)", line):
+        recorded.show(place[1], place[2], code)
+
+
+def _named(line: str) -> list[str]:
+    return line.partition("#")[0].split()
 
 
 def _reason(wanted: list[str]) -> str | None:

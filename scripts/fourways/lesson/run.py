@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import sys
 import time
 from collections import Counter
@@ -38,6 +39,14 @@ class LessonRun:
         return "failed" if self.error else "passed"
 
 
+class Interrupted(Exception):
+    """A run that `signal` ended: SIGINT, SIGTERM or SIGHUP. No Jupyter kernel of it is left."""
+
+    def __init__(self, signal: signal.Signals) -> None:
+        super().__init__(f"interrupted by {signal.name}")
+        self.signal = signal
+
+
 def at_once() -> int:
     """How many lessons run at a time: one where there is a GPU, for they measure; else one a processor."""
     return 1 if toolchain.gpus() else len(os.sched_getaffinity(0))
@@ -60,10 +69,21 @@ def run_all(
     Returns what became of them, in the order of `lessons`; `ended` hears of each as it ends. A failing cell ends its
     lesson, not the others. `timeout` is in seconds a cell. The executed notebooks are also written to
     `build/lessons/NN_slug.ipynb`. With `FOURWAYS_NVTX` set, profilers see each cell as a range: `fourways.lesson.nvtx`.
+    Raises Interrupted where a signal ends the run; of the lessons that were running then nothing is kept.
     """
+    ended_by: list[signal.Signals] = []
 
     async def all_of_them() -> list[LessonRun]:
-        free = asyncio.Semaphore(at_once())
+        free, everything = asyncio.Semaphore(at_once()), asyncio.current_task()
+        assert everything
+
+        def end(by: signal.Signals) -> None:
+            ended_by.append(by)
+            everything.cancel()
+
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup sets it
+                asyncio.get_running_loop().add_signal_handler(number, end, number)
 
         async def one(found: Lesson) -> LessonRun:
             async with free:
@@ -73,7 +93,10 @@ def run_all(
 
         return await asyncio.gather(*map(one, lessons))
 
-    return asyncio.run(all_of_them())
+    try:
+        return asyncio.run(all_of_them())
+    except asyncio.CancelledError:
+        raise Interrupted(ended_by[0]) from None
 
 
 async def _run(found: Lesson, notebook: Any, progress: Progress, timeout: int) -> LessonRun:
@@ -95,6 +118,8 @@ async def _run(found: Lesson, notebook: Any, progress: Progress, timeout: int) -
                 await client.async_execute_cell(cell, index, execution_count=number)
                 result.ran += 1
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+        if (task := asyncio.current_task()) and task.cancelling():  # for which nbclient says that the kernel died
+            raise asyncio.CancelledError from None
         result.error = f"code cell {number}:\n{files.plain(str(error)).strip()}"
     except (RuntimeError, OSError) as error:  # of the Jupyter kernel or its sockets
         result.error = f"Jupyter: {files.plain(str(error)).strip()}"

@@ -1,0 +1,70 @@
+"""What the book has for a cell: the section in which it stands, and the outputs recorded on a GPU."""
+
+import os
+import re
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+from fourways import kernels, tables
+
+BOOK = "FOURWAYS_BOOK"
+"""The variable that holds the book's address at the server that shows a notebook, where that server shows the book."""
+
+
+def sections(notebook: Any) -> list[str]:
+    """For each cell of a lesson's notebook the anchor of its section on the book's page."""
+    anchor, anchors = "", []
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            text = re.sub(r"^(`{3,}|:{3,}).*?^\1$", "", cell.source, flags=re.DOTALL | re.MULTILINE)
+            for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE):
+                anchor = as_anchor(heading)
+        anchors.append(anchor)
+    return anchors
+
+
+def as_anchor(heading: str) -> str:
+    """The anchor that the book's pages give a heading: docutils' rule."""
+    letters = unicodedata.normalize("NFKD", heading.lower()).encode("ascii", "ignore").decode()
+    return re.sub("^[-0-9]+|-+$", "", re.sub("[^a-z0-9]+", "-", " ".join(letters.split())))
+
+
+def show(slug: str, anchor: str, code: str) -> None:
+    """Show in a notebook what the lesson `slug` recorded for a cell with this `code`, and the link to its section.
+
+    Shows nothing where the cell was recorded without any output or skipped, or the lesson not recorded.
+    """
+    import nbformat
+    from IPython.display import display
+
+    recording = kernels.root() / "book" / "recorded" / f"{slug}.ipynb"
+    if not recording.is_file():
+        return
+    notebook = nbformat.read(recording, 4)
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip() == code.strip()]
+    outputs = cells[0].outputs if cells else []
+    if cells and (not outputs or outputs[0].get("text", "").startswith("Skipped: ")):  # there, too
+        return
+    stamp = notebook.metadata["fourways"]["stamp"]
+    where = f"{stamp['device'] or 'a machine without a GPU'}, {stamp['date'][:10]}"
+    said = f"Recorded on {where}" if outputs else f"This cell has changed since it was recorded on {where}"
+    display(_linked(said, slug, anchor), raw=True)
+    for output in outputs:
+        if "data" in output:
+            data = {kind: content for kind, content in output.data.items() if kind != tables.MIME}
+            display(data, metadata=output.metadata, raw=True)
+        elif "text" in output:
+            print(output.text, end="")
+
+
+def _linked(said: str, slug: str, anchor: str) -> dict[str, str]:
+    """A line for a notebook that ends with a link to a section of the book; where there is no book, with the remedy."""
+    book = kernels.root() / "build" / "book"
+    name = f"lessons/{slug}.html"
+    path = f"{os.path.relpath(book, Path.cwd())}/{name}#{anchor}"
+    if not (book / name).is_file():
+        text = f"{said}. `fourways book` builds the book, where it is {path}:"
+        return {"text/plain": text, "text/markdown": text}
+    address = f"{os.environ[BOOK]}/{name}#{anchor}" if os.environ.get(BOOK) else path
+    return {"text/plain": f"{said}. In the book: {path}", "text/markdown": f"{said}. [In the book]({address}):"}
