@@ -150,18 +150,26 @@ def test_a_way_is_built_once_by_two_at_a_time(root: Path, cache: Path, monkeypat
 
 def test_a_kernel_may_have_names_that_its_package_uses(cache: Path, tmp_path: Path) -> None:
     """Its own, those of its macros and types, of its functions and its parameters."""
-    text = "#define T float\nstruct module { T v; };\n__device__ T fits(T v) { return v; }\nstruct Call {};\n"
-    parameters = "const T *call, const T *grid, T *out, T *stream, int block, module module, int most, int threads"
+    text = "#define T float\nstruct Shape { T v; };\n__device__ T fits(T v) { return v; }\nstruct Call {};\n"
+    parameters = (
+        "const T *call, const T *grid, T *out, T *stream, int block, Shape Shape, float module, int most, int threads"
+    )
     (tmp_path / "k.cu").write_text(f'{text}extern "C" __global__ void bind({parameters}, int on) {{}}')
-    inputs = "def make_inputs(size): return np.ones(size, 'f4'), np.ones(2 * size, 'f4'), 7, np.zeros((), 'V4'), 1, 2"
+    inputs = (
+        "def make_inputs(size): return np.ones(size, 'f4'), np.ones(2 * size, 'f4'), 7, np.zeros((), 'V4'), 0.5, 1, 2"
+    )
     case = f"import numpy as np\nsize = 'on'\n{inputs}\ndef reference(x, *_): return x, x{LAUNCH}"
     (tmp_path / "case.py").write_text(case)
     way = package.binding(lesson.Case(tmp_path / "k.cu", case=tmp_path / "case.py"))
     first, second, knee = Exported((5,)), Exported((10,)), np.zeros((), "V4")
     out = Exported((5,), address=0x7F00_0001_0000), Exported((5,), address=0x7F00_0002_0000)
-    assert "call has dtype int32; wanted float32" in refused(way, 5, Exported((5,), "<i4"), second, 7, knee, 1, 2, *out)
-    assert "stream_ has dtype int32" in refused(way, 5, first, second, 7, knee, 1, 2, out[0], Exported((5,), "<i4"))
-    assert "block_ is a str" in refused(way, 5, first, second, "7", knee, 1, 2, *out)
+    assert "call has dtype int32; wanted float32" in refused(
+        way, 5, Exported((5,), "<i4"), second, 7, knee, 0.5, 1, 2, *out
+    )
+    assert "stream_ has dtype int32" in refused(
+        way, 5, first, second, 7, knee, 0.5, 1, 2, out[0], Exported((5,), "<i4")
+    )
+    assert "block_ is a str" in refused(way, 5, first, second, "7", knee, 0.5, 1, 2, *out)
 
 
 def test_where_nothing_can_be_kept(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
