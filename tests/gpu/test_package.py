@@ -52,20 +52,23 @@ def the_case(name: str) -> lesson.Case:
     return lesson.Case(CASES / f"{name}.cu", case=CASES / f"{name}.py")
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the package softclip, built by pip for this GPU, from what is installed here."""
+def installed(name: str, made: Path) -> Path:
+    """A folder with the package of a case, built by pip for this GPU, from what is installed here."""
     pytest.importorskip("pip")
     pytest.importorskip("scikit_build_core")
     if reason := toolchain.missing("nvcc"):
         pytest.skip(reason)
-    made = tmp_path_factory.mktemp("made")
-    package.write(the_case("softclip"), "softclip", made / "softclip")
+    package.write(the_case(name), name, made / name)
     arch = toolchain.gpus()[0].arch.removeprefix("sm_")
     one = f"--config-settings=cmake.define.CMAKE_CUDA_ARCHITECTURES={arch}-real"
     offline = ("--no-index", "--no-deps", "--no-build-isolation")
-    run(sys.executable, "-m", "pip", "install", *offline, one, "--target", made / "site", made / "softclip")
+    run(sys.executable, "-m", "pip", "install", *offline, one, "--target", made / "site", made / name)
     return made / "site"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return installed("softclip", tmp_path_factory.mktemp("made"))
 
 
 @pytest.fixture
@@ -74,8 +77,11 @@ def softclip(site: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.import_module("softclip")
 
 
-def test_its_own_tests_pass(site: Path) -> None:
-    tests = site.parent / "softclip" / "tests"
+@pytest.mark.parametrize("name", ["softclip", "forces", "drift", "blur"])
+def test_its_own_tests_pass(name: str, site: Path, tmp_path: Path) -> None:
+    """Vector types, structs, dynamic shared memory, a launch that depends on an array's shape or on numbers."""
+    site = site if name == "softclip" else installed(name, tmp_path)
+    tests = site.parent / name / "tests"
     said = run(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", tests, PYTHONPATH=str(site))
     assert " passed" in said and "skipped" not in said and "failed" not in said
 
@@ -123,7 +129,7 @@ def test_streams_are_kept_to(softclip: ModuleType) -> None:
     assert (y == z).all() and (y == y[0]).all() and y[0] != 0
 
 
-WAYS = ("softclip", "minmax", "heat", "histogram", "julia", "scale_half", "drift", "product")
+WAYS = ("softclip", "minmax", "heat", "histogram", "julia", "scale_half", "drift", "product", "forces", "blur")
 
 
 @pytest.mark.parametrize("name", WAYS)

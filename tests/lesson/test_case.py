@@ -258,6 +258,86 @@ def test_a_launch_is_asked_at_every_size(file: Path) -> None:
         checking.check(found.ways(["host"]))
 
 
+TABLE = """
+extern "C" __global__ void pick(const float4 *x, const int *in, float4 *y, double2 *z, int n, float gain)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        y[i] = make_float4(gain * x[in[blockIdx.x]].w, blockIdx.x, gridDim.x, x[i].x);
+        z[i] = make_double2(x[i].y, x[i].z);
+    }
+}
+"""
+PICKED = """
+import numpy as np
+
+def make_inputs(size):
+    return np.arange(4 * size, dtype="f4").reshape(size, 4), np.arange(-(-size // 16), dtype="i4"), 0.5
+
+def reference(x, first, gain):
+    block = np.arange(len(x)) // 16
+    count = np.full(len(x), len(first))
+    return np.stack([gain * x[first[block], 3], block, count, x[:, 0]], axis=1), x[:, 1:3]
+
+sizes = (1, 33)
+size = "n"
+"""
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Callable[[str], Case]:
+    (tmp_path / "table.cu").write_text(TABLE)
+
+    def make(text: str) -> Case:
+        (tmp_path / "case.py").write_text(PICKED + text)
+        return Case(tmp_path / "table.cu", case=tmp_path / "case.py")
+
+    return make
+
+
+def test_a_launch_may_depend_on_the_inputs_and_vectors_are_an_axis(table: Callable[[str], Case]) -> None:
+    case = table("def launch(_, in_, gain): return in_.shape[0], int(gain * 32)")
+    assert case.launch_inputs == ("in", "gain")
+    assert case.launch_of(case.make_inputs(33)) == case.launch(33, np.zeros(3), np.float32(0.5)) == ((3,), (16,), 0)
+    right = case.reference(*case.make_inputs(33))
+    assert {name: (each.shape, each.dtype.name) for name, each in right.items()} == {
+        "y": ((33, 4), "float32"),
+        "z": ((33, 2), "float64"),
+    }
+    rows = checking.check(case.ways(["host"])).rows
+    assert [row["outcome"] for row in rows if row["way"] == "host"] == ["right"]
+    without = table("reference = None; del reference")
+    blank = without.blank_outputs(*without.make_inputs(5))
+    assert blank["y"].shape == (5, 4) and blank["y"].dtype == "float32" and np.isnan(blank["y"]).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("def launch(size, inn): return 1, 16", "launch takes inn, which is none of the inputs: x, in, gain"),
+        ("def launch(size, in_): return in_.size, 16", "no attribute 'size'; of an array launch sees its shape alone"),
+        ("def launch(size, in_): return int(in_[0]), 16", "not subscriptable; of an array launch sees its shape alone"),
+        ("def launch(size, threads=16): return 1, threads", ""),
+        ("old = make_inputs\ndef make_inputs(size): return old(size)[0][:, :3], *old(size)[1:]",
+         r"x has shape \(1, 3\); const float4 \* wants 4 along the last axis"),
+        ("old = make_inputs\ndef make_inputs(size): return old(size)[0].astype('f8'), *old(size)[1:]",
+         r"x has dtype float64; const float4 \* wants float32, 4 along the last axis"),
+    ],
+)  # fmt: skip
+def test_a_launch_or_a_vector_that_cannot_be_is_one_line(table: Callable[[str], Case], text: str, words: str) -> None:
+    if not words:
+        assert table(text).launch(33) == ((1,), (16,), 0)
+        return
+    with pytest.raises(LessonError, match=f"^case.py: .*{words}"):
+        table(text)
+
+
+def test_a_right_answer_of_a_vector_has_its_numbers_last(table: Callable[[str], Case]) -> None:
+    case = table("old = reference\ndef reference(*inputs): return old(*inputs)[0][:, :3], old(*inputs)[1]")
+    with pytest.raises(LessonError, match=r"reference gives shape \(5, 3\) for y; float4 \* wants 4 last"):
+        case.reference(*case.make_inputs(5))
+
+
 def test_a_relative_folder_of_headers_is_one_beside_the_kernel(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.with_name("headers").mkdir()
     file.with_name("half.h").rename(file.with_name("headers") / "half.h")

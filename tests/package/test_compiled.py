@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -12,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pybind11
 import pytest
 
 from fourways import building, files, lesson, package, toolchain
@@ -94,6 +96,20 @@ def test_a_bad_argument_is_refused(
         softclip.softclip(**good | change)
 
 
+def test_an_older_cmake_finds_the_wheels_libraries(site: Path, tmp_path: Path) -> None:
+    """Debian 12's, where it is installed: its trial programs take no flag in quotes."""
+    cmake = shutil.which("cmake", path="/usr/local/bin:/usr/bin")
+    if not cmake or toolchain.program_version(Path(cmake)) >= "3.26":
+        pytest.skip("no CMake older than 3.26 is installed")
+    folder = tmp_path / "a folder"
+    shutil.copytree(site.parent / "softclip", folder)
+    python = (f"-DPython_EXECUTABLE={sys.executable}", f"-Dpybind11_DIR={pybind11.get_cmake_dir()}")
+    nvcc = f"-DCMAKE_CUDA_COMPILER={toolchain.nvcc()}"
+    run(cmake, "-S", folder, "-B", folder / "build", *python, nvcc, "-DCMAKE_CUDA_ARCHITECTURES=90-real")
+    run(cmake, "--build", folder / "build", "--", "-j2")
+    assert list((folder / "build").glob("_binding.*.so"))
+
+
 def test_it_says_what_it_takes(softclip: ModuleType) -> None:
     assert softclip.__all__ == ["KNEE", "softclip"]
     assert np.dtype([("low", "f4"), ("high", "f4")], align=True) == softclip.KNEE
@@ -133,13 +149,27 @@ def test_a_way_is_built_once_by_two_at_a_time(root: Path, cache: Path, monkeypat
 
 
 def test_a_kernel_may_have_names_that_its_package_uses(cache: Path, tmp_path: Path) -> None:
-    """Its own, and those of its macros."""
-    text = '#define T float\nextern "C" __global__ void launch(const T *x, T *y, int n) {}'
-    (tmp_path / "k.cu").write_text(text)
-    inputs = "def make_inputs(size): return np.ones(size, 'f4')"
-    (tmp_path / "case.py").write_text(f"import numpy as np\n{inputs}\ndef reference(x): return x{LAUNCH}")
+    """Its own, those of its macros and types, of its functions and its parameters."""
+    text = "#define T float\nstruct Shape { T v; };\n__device__ T fits(T v) { return v; }\nstruct Call {};\n"
+    parameters = (
+        "const T *call, const T *grid, T *out, T *stream, int block, Shape Shape, float module, int most, int threads"
+    )
+    (tmp_path / "k.cu").write_text(f'{text}extern "C" __global__ void bind({parameters}, int on) {{}}')
+    inputs = (
+        "def make_inputs(size): return np.ones(size, 'f4'), np.ones(2 * size, 'f4'), 7, np.zeros((), 'V4'), 0.5, 1, 2"
+    )
+    case = f"import numpy as np\nsize = 'on'\n{inputs}\ndef reference(x, *_): return x, x{LAUNCH}"
+    (tmp_path / "case.py").write_text(case)
     way = package.binding(lesson.Case(tmp_path / "k.cu", case=tmp_path / "case.py"))
-    assert "wanted float32" in refused(way, 5, Exported((5,), "<i4"), Y)
+    first, second, knee = Exported((5,)), Exported((10,)), np.zeros((), "V4")
+    out = Exported((5,), address=0x7F00_0001_0000), Exported((5,), address=0x7F00_0002_0000)
+    assert "call has dtype int32; wanted float32" in refused(
+        way, 5, Exported((5,), "<i4"), second, 7, knee, 0.5, 1, 2, *out
+    )
+    assert "stream_ has dtype int32" in refused(
+        way, 5, first, second, 7, knee, 0.5, 1, 2, out[0], Exported((5,), "<i4")
+    )
+    assert "block_ is a str" in refused(way, 5, first, second, "7", knee, 0.5, 1, 2, *out)
 
 
 def test_where_nothing_can_be_kept(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fourways import lesson, package
@@ -277,3 +278,31 @@ def test_a_kernel_of_too_many_parameters_is_refused(tmp_path: Path) -> None:
     (tmp_path / "case.py").write_text(f"{inputs}def reference(x, *_): return x")
     with pytest.raises(package.PackageError, match="k would take 17 arguments, and a binding takes 16 at most"):
         package.write(lesson.Case(tmp_path / "k.cu", case=tmp_path / "case.py"), "k", tmp_path / "new")
+
+
+@pytest.mark.parametrize("stem", ["softclip", "drift", "within", "forces"])
+def test_its_tests_compare_as_the_case_says(stem: str, root: Path, tmp_path: Path) -> None:
+    """An answer within the tolerance passes, one beyond it does not; of structs each field by itself, no gaps."""
+    text = (root / "tests/cases" / f"{stem}.py").read_text()
+    (tmp_path / "case.py").write_text(f"{text}\nrtol, atol = 0.01, 0.5\n")
+    case = lesson.Case(root / "tests/cases" / f"{stem}.cu", case=tmp_path / "case.py")
+    package.write(case, "made", tmp_path / "made")
+    tests = (tmp_path / "made/tests/test_made.py").read_text()
+    compare: dict = {}
+    exec("import numpy as np\n" + tests[tests.index("def compare") :].partition("\n\n\n")[0], compare)
+    for right in case.reference(*case.make_inputs(33)).values():
+        fields = right.dtype.names or ("",)
+        for field in fields:
+            for much, passes in ((0.4, True), (4, False)):
+                got = np.frombuffer(bytes(255 for _ in right.tobytes()), right.dtype).reshape(right.shape).copy()
+                for each in fields:
+                    (got[each] if each else got)[...] = right[each] if each else right
+                changed = got[field] if field else got
+                if changed.dtype.kind != "f":
+                    continue
+                changed += much * (1 + np.abs(changed) * (not passes))
+                if passes:
+                    compare["compare"](got, right)
+                else:
+                    with pytest.raises(AssertionError):
+                        compare["compare"](got, right)

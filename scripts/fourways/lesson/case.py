@@ -165,8 +165,10 @@ class Case:
 
         `inputs` are those named in `launch_inputs`, arrays of any library. Raises LessonError for what no GPU launches.
         """
-        pairs = zip(self.launch_inputs, inputs, strict=True)
-        key = (size, *(value.shape if self._parameters[name].is_pointer else value.item() for name, value in pairs))
+        key: tuple = (size,)
+        if self.launch_inputs:
+            pairs = zip(self.launch_inputs, inputs, strict=True)
+            key += tuple(value.shape if self._parameters[name].is_pointer else value.item() for name, value in pairs)
         if key not in self._shapes:  # this is part of every launch that is timed
             self._shapes[key] = self._shape(*key)
         return self._shapes[key]

@@ -38,7 +38,7 @@ def in_python(text: str) -> set[str]:
         elif isinstance(node, ast.alias):
             names.add(node.asname or node.name.partition(".")[0])
         elif isinstance(node, ast.FunctionDef | ast.ClassDef) or (isinstance(node, ast.ExceptHandler) and node.name):
-            names.add(node.name)
+            names.add(str(node.name))
     return names
 
 

@@ -31,7 +31,10 @@ def interface(case: Case) -> Interface:
         raise PackageError(f"{case.path.name}: {nameless[0]} of {case.entry} has no name: give it one in the kernel")
     if rows := [each for each in parameters.values() if "(*)" in each.type]:
         raise PackageError(f"{case.path.name}: {rows[0].name} is {rows[0].type}; a binding takes plain pointers alone")
-    size_name = case.size or ("size" if "size" not in parameters else "launch_size")
+    own_name = "size"
+    while own_name in parameters:
+        own_name = f"launch_{own_name}"
+    size_name = case.size or own_name
     probes = list(_probes(case, size_name))
     launched = [case.launch(int(probe[size_name]), *map(probe.__getitem__, case.launch_inputs)) for probe in probes]
     given = [name for name in parameters if name in (*case.names, case.size)]
@@ -54,9 +57,8 @@ def interface(case: Case) -> Interface:
         others = [each for each in others if each not in own and _is_free(each, agreed) and max(_at(each, probes)) > 1]
         doubt, is_asked = _doubt(case, [int(probe[size_name]) for probe in probes], others, probes)
         if is_asked:
-            asked_name = "size" if "size" not in parameters else "launch_size"
-            probes = [{**probe, asked_name: probe[size_name]} for probe in probes]
-            size, size_name = Given(asked_name), asked_name
+            probes = [{**probe, own_name: probe[size_name]} for probe in probes]
+            size, size_name = Given(own_name), own_name
     return Interface(
         case=case,
         values=probes[0],

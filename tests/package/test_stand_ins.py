@@ -1,0 +1,123 @@
+"""A package's own arrays on its compiled binding without a GPU: on a CUDA runtime that launches nothing."""
+
+import ctypes
+import importlib
+import inspect
+import itertools
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pybind11
+import pytest
+from protocols import Exported
+
+from fourways import lesson, package, toolchain
+
+CPP = Path(__file__).parents[1] / "cpp"
+
+
+ADDRESSES = itertools.count(0x7F00_0000_0000, 2**30)
+
+
+class Array(Exported):
+    """Stands for a GPU array with a shape, apart from all others."""
+
+    def __init__(self, array: np.ndarray, offset: int = 0) -> None:
+        super().__init__(array.shape, array.dtype.str, next(ADDRESSES) + offset)
+        self.shape = array.shape
+
+
+def compiled(*words: object) -> None:
+    done = subprocess.run([*map(str, words)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def common(root: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """All of a package's binding but its kernel, and the runtime."""
+    folder, aot = tmp_path_factory.mktemp("common"), root / "cpp" / "aot"
+    folders = [aot, CPP, *toolchain.include_dirs(), pybind11.get_include(), sysconfig.get_path("include")]
+    template = root / "scripts/fourways/package/templates/module.cpp.in"
+    (folder / "module.cpp").write_text(f'{template.read_text()}\n#include "device_array.cpp"\n')
+    compiler, options = toolchain.host_compiler(), ["-std=c++17", "-fPIC", "-fvisibility=hidden"]
+    options += [f"-I{each}" for each in folders]
+    sources = (folder / "module.cpp", CPP / "fake_launch.cpp")
+    for source in sources:
+        compiled(compiler, *options, "-c", source, "-o", folder / f"{source.stem}.o")
+    return [folder / f"{source.stem}.o" for source in sources]
+
+
+@pytest.fixture
+def made(
+    root: Path, common: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], tuple[lesson.Case, Callable[..., Any], Callable[[], list[str]]]]:
+    """For a case of tests/cases: the case, the function of its package, and what its calls made the runtime do."""
+
+    def make(stem: str) -> tuple[lesson.Case, Callable[..., Any], Callable[[], list[str]]]:
+        file, name = root / "tests/cases" / f"{stem}.cu", f"fake_{stem}"
+        case = lesson.Case(file, case=file.with_suffix(".py"))
+        package.write(case, name, tmp_path / name)
+        source = tmp_path / name / "src"
+        library = source / name / "_binding.so"
+        compiled(toolchain.nvcc(), "-std=c++17", "-arch=sm_90", "-Xcompiler", "-fPIC", f"-I{source}",
+                 "-c", source / f"{name}.cu", "-o", tmp_path / "kernel.o")  # fmt: skip
+        compiled(toolchain.host_compiler(), "-shared", "-o", library, *common, tmp_path / "kernel.o")
+        monkeypatch.syspath_prepend(source)
+        module = importlib.import_module(name)
+        monkeypatch.delitem(sys.modules, name)
+        runtime = ctypes.CDLL(str(library))
+        runtime.fake_log.restype = ctypes.c_char_p
+
+        def log() -> list[str]:
+            lines = [line.strip() for line in runtime.fake_log().decode().splitlines()]
+            runtime.fake_reset(0, ctypes.c_void_p(0), 0, 0)
+            return [line for line in lines if line != "cleared"]
+
+        return case, getattr(module, name), log
+
+    return make
+
+
+def arguments(case: lesson.Case, function: Callable[..., Any], size: int) -> dict[str, Any]:
+    """What the function takes at a size: the case's own inputs, and outputs like the right ones, as stand-ins."""
+    given = case.make_inputs(size)
+    right = case.reference(*given)
+    values = dict(zip((case.size or "size", *case.names), given, strict=True))
+    called = {name: values[name] for name in inspect.signature(function).parameters if name in values}
+    outs = [Array(right[name]) for name in case.outputs if name not in case.in_place]
+    called = {name: Array(each) if isinstance(each, np.ndarray) else each for name, each in called.items()}
+    return called | ({"out": outs[0] if len(outs) == 1 else tuple(outs)} if outs else {})
+
+
+@pytest.mark.parametrize("stem", ["forces", "drift", "blur", "minmax", "scale_half"])
+def test_a_package_takes_its_own_cases_arrays(stem: str, made: Callable) -> None:
+    case, function, log = made(stem)
+    for size in case.sizes or (1, 33, 1000):
+        function(**arguments(case, function, size), stream=1)
+        grid, block, shared = case.launch_of(case.make_inputs(size))
+        shape = [*(*grid, 1, 1)[:3], *(*block, 1, 1)[:3], shared]
+        assert log() == [f"launch {' '.join(map(str, shape))}"]
+
+
+def test_a_vector_is_checked(made: Callable) -> None:
+    case, forces, log = made("forces")
+    good = arguments(case, forces, 33)
+    particles, f4 = np.zeros((33, 4), "f4"), np.float32
+    for change, error, told in (
+        ({"particles": Array(particles, 4)}, ValueError, r"starts at address \d+; wanted a multiple of 16"),
+        ({"particles": Array(np.zeros((33, 3), f4))}, ValueError, r"\(33, 3\); wanted 4 numbers along the last axis"),
+        ({"particles": Array(np.zeros(132, f4))}, ValueError, r"\(132,\); wanted 4 numbers along the last axis"),
+        ({"particles": Array(particles.astype("f8"))}, TypeError, "particles has dtype float64; wanted float32"),
+        ({"out": (good["out"][0], Array(np.zeros((33, 3))))}, ValueError, r"felt has shape \(33, 3\); wanted 2"),
+        ({"first": Array(np.zeros((3, 1), "i4"))}, ValueError, r"first has shape \(3, 1\); wanted 1 dim"),
+        ({"first": [0, 33]}, TypeError, "first is a list; wanted a GPU array"),
+        ({"pull": np.zeros(3, f4)}, TypeError, "pull"),
+    ):  # fmt: skip
+        with pytest.raises(error, match=told):
+            forces(**good | change)
+    assert log() == []
