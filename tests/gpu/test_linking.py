@@ -105,6 +105,35 @@ def test_a_write_outside_y_is_found() -> None:
     assert all(row["check"] != "right" and row["seconds"] is None for row in rows)
 
 
+WATCHED = """extern "C" __device__ float f(float x);
+__device__ int launches, answered;
+extern "C" __global__ void k(const float* x, float* y, long long n)
+{
+    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i == 0)
+        ++launches;
+    if (i < n && y[i] == f(x[i]))
+        answered = 1;
+    if (i < n && launches < LAUNCHES)
+        y[i] = f(x[i]) - 1000 * answered;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("launches", "said"), [(1_000_000, "right"), (6, "after the last timed call element 0 is nan")]
+)
+def test_no_sample_is_answered_from_the_one_before_and_the_last_is_judged(
+    launches: int, said: str, tmp_path: Path
+) -> None:
+    """Where an answer once stands in the output, all later ones are wrong; and so they are after so many launches."""
+    (tmp_path / "expected.py").write_text("def right(x):\n    return x + 1\n")
+    program = [f"#define LAUNCHES {launches}\n{WATCHED}", FUNCTION]
+    builds = ["one source", "LTO-IR, nvJitLink"]
+    rows = linking.link_all(program, "k", (), 1009, None, f"{tmp_path / 'expected.py'}:right", builds)
+    assert all(row["check"].startswith(said) and bool(row["seconds"]) == (said == "right") for row in rows)
+
+
 def test_a_compiled_library_and_its_declared_kernel(tmp_path: Path) -> None:
     """LTO-IR by nvJitLink and nvlink, beside a source that also says how the kernel is called."""
     source, library, expected = (tmp_path / name for name in ("library.cu", "library.ltoir", "expected.py"))

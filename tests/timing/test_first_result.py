@@ -183,6 +183,14 @@ def test_more_launches_of_the_size_asked_for(clone: Path) -> None:
     assert stages["launch"] >= 0.01 and stages["launches"] >= 0.05
 
 
+def test_further_launches_are_judged(clone: Path) -> None:
+    found = lesson.find("5")
+    found.path.write_text(LESSON.format(host="y[:] = x * (2 if np.isnan(y).all() else 3)"))
+    assert timing.first_result(found, "host", {}, launches=1)["launches"] > 0
+    with pytest.raises(timing.FirstResultError, match="host: element 1 is 3.0, expected 2.0"):
+        timing.first_result(found, "host", {}, launches=2)
+
+
 def test_the_process_has_the_variables_asked_for(clone: Path) -> None:
     found = lesson.find("5")
     found.path.write_text(LESSON.format(host="import os; y[:] = float(os.environ['FACTOR']) * x"))

@@ -49,6 +49,31 @@ def test_a_launch_that_fails_is_a_problem_of_its_variant() -> None:
     assert row["problem"] == "RuntimeError: " and row["seconds"] is None and row["build_seconds"] >= 0
 
 
+def test_a_variant_that_goes_wrong_while_it_is_timed_has_no_time() -> None:
+    sizes: list[int] = []
+
+    def tired(x: np.ndarray, y: np.ndarray) -> None:
+        sizes.append(x.size)
+        if sizes.count(10) < 4:
+            np.multiply(x, 2, out=y)
+
+    (row,) = timing.tune(WAYS, [{}], lambda: tired, size=10, way="host")
+    assert row["seconds"] is None
+    assert row["problem"].startswith("size 10: after the last timed call element 0 is nan")
+
+
+def test_no_sample_is_answered_from_the_output_of_the_one_before() -> None:
+    answered: list[int] = []
+
+    def cheat(x: np.ndarray, y: np.ndarray) -> None:
+        if x.size and (y == 2 * x).all():
+            answered.append(x.size)
+        np.multiply(x, 2, out=y)
+
+    (row,) = timing.tune(WAYS, [{}], lambda: cheat, size=10, way="host")
+    assert row["seconds"]["samples"] > 1 and not answered
+
+
 @pytest.mark.parametrize("name, said", [("k.cu", "k.cu(21)"), (f"{'8a34' * 10}.cubin.cu", "line 21")])
 def test_a_compilers_words_are_cut_to_its_first_error(name: str, said: str) -> None:
     def build() -> Callable[..., None]:
