@@ -2,10 +2,11 @@
 #
 #   make lessons                   run every lesson, build the book, print what happened
 #   make test                      run the tests
+#   make bench                     print how quick calls, kernels and builds are, as ratios; no test asserts a time
 #   make lessons PYTHON=python3    use an interpreter that has the packages; install nothing
 #                                  (wheels it lacks: WHEELHOUSE=folder, made by `fourways wheelhouse folder`)
 .SECONDARY:
-.PHONY: help setup lessons test gpu smoke record readme book lint lock clean
+.PHONY: help setup lessons test bench gpu smoke record readme book lint lock clean
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
@@ -81,12 +82,14 @@ test: setup
 	@echo "The tests: about ten minutes on two processors"
 	$(PY) -m pytest -n $$(($$(nproc) + 1)) --dist loadfile
 
+bench: setup
+	$(PY) tests/bench
+
 smoke: setup
 	$(PY) -m pytest -n 4 --dist worksteal tests/gpu/test_smoke.py
 
 gpu: setup
-	$(PY) -m pytest -n 4 --dist worksteal -m "not alone" tests/gpu
-	$(PY) -m pytest -m alone tests/gpu
+	$(PY) -m pytest -n 4 --dist loadgroup tests/gpu
 
 lint: setup
 	$(PY) -m ruff check && $(PY) -m ruff format --check && $(PY) -m mypy
