@@ -3,10 +3,11 @@
 #   make lessons                   run every lesson, build the book, print what happened
 #   make test                      run the tests
 #   make test-all                  run the long ones, too: whole installations, every build, every page four times
+#   make bench                     print how quick calls, kernels and builds are, as ratios; no test asserts a time
 #   make lessons PYTHON=python3    use an interpreter that has the packages; install nothing
 #                                  (wheels it lacks: WHEELHOUSE=folder, made by `fourways wheelhouse folder`)
 .SECONDARY:
-.PHONY: help setup lessons test test-all gpu smoke record readme book lint lock clean
+.PHONY: help setup lessons test test-all bench gpu smoke record readme book lint lock clean
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
@@ -87,12 +88,14 @@ test: setup
 test-all: test
 	$(PYTEST) -m long
 
+bench: setup
+	$(PY) tests/bench
+
 smoke: setup
 	$(PY) -m pytest -n 4 --dist worksteal tests/gpu/test_smoke.py
 
 gpu: setup
-	$(PY) -m pytest -n 4 --dist worksteal -m "not alone" tests/gpu
-	$(PY) -m pytest -m alone tests/gpu
+	$(PY) -m pytest -n 4 --dist loadgroup tests/gpu
 
 lint: setup
 	$(PY) -m ruff check && $(PY) -m ruff format --check && $(PY) -m mypy

@@ -41,6 +41,14 @@ class Ran(NamedTuple):
         """The arrays that a launch writes, where the way has them."""
         return self.arguments[len(self.inputs) :]
 
+    def restore(self) -> None:
+        """Put into the outputs what they held before the first launch."""
+        for output, before in zip(self.outputs, _outputs(self.inputs, self.expected, self.in_place), strict=True):
+            if hasattr(output, "set"):  # on the GPU
+                output.set(before)
+            else:
+                output[...] = before
+
 
 def run_way(task: Task, stage: Stage) -> Ran:
     """Run one way from its imports to the end of its first launch, each part within its stage.

@@ -29,7 +29,6 @@ def test_a_row_for_each_compiler_and_architecture(found: list[Row]) -> None:
         assert row["cubin_bytes"] > 1000 and row["ptx_bytes"] > 500 and row["ltoir_bytes"] > 500
         assert (row["fatbin_bytes"] is None) == (row["compiler"] == "nvrtc")
     assert singles[1]["registers"] == singles[3]["registers"]
-    assert singles[1]["seconds"]["median"] < singles[3]["seconds"]["median"], "a library needs no process of its own"
     assert fat["holds"] == ["sm_75", "sm_90", "compute_90"]
     assert fat["fatbin_bytes"] > max(row["fatbin_bytes"] or 0 for row in singles)
 
@@ -76,7 +75,7 @@ def test_what_is_missing_is_said_once(two_kernels: Path) -> None:
 def test_what_the_module_does_not_tell_stays_empty() -> None:
     (row,) = building.rows(kernels.path("doublify"), ["cmake"])
     assert row["shared_bytes"] is None and row["spill_bytes"] is None and row["registers"] > 0
-    assert row["module_bytes"] > row["cubin_bytes"] and row["cached_seconds"]["median"] < row["seconds"]["median"]
+    assert row["module_bytes"] > row["cubin_bytes"] and row["cached_seconds"]["samples"] == 3
     assert "cmake: no spill" in building.table([row]).note
 
 

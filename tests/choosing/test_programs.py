@@ -31,9 +31,10 @@ def test_stages_and_the_spread_of_the_total() -> None:
     table = choosing.run_programs({"sleeper": (PROGRAM, ("one", "two"))}, runs=3, launches=25)
     (row,) = table.rows
     assert list(row["stages"]) == ["start", "import", "load", "launch", "check", "end"]
-    assert 0.05 <= row["stages"]["load"] < 0.2 and row["stages"]["launch"] >= 0.01 and row["stages"]["start"] > 0
+    assert row["stages"]["load"] >= 0.05 and row["stages"]["launch"] >= 0.01, "they sleep so long"
+    assert row["stages"]["start"] > 0
     assert row["seconds"]["median"] == pytest.approx(sum(row["stages"].values())), "without the loop"
-    assert row["seconds"]["samples"] == 3 and 0.002 <= row["launch_seconds"]["median"] < 0.01
+    assert row["seconds"]["samples"] == 3 and row["launch_seconds"]["median"] >= 0.002
     assert [heading for heading, _ in table.columns][:4] == ["program", "caches", "start", "import"]
     assert table.note == "Host clock; 3 fresh processes each, from start to end."
     cost = choosing.program_costs(table.rows)["sleeper"]

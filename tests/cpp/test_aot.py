@@ -223,15 +223,14 @@ def test_a_cuda_error_becomes_an_exception_and_leaves_nothing_behind(fake: FakeC
 
 def test_the_gil_is_free_during_the_launch(fake: FakeCuda) -> None:
     x, y = arrays()
-    fake.set(microseconds=600_000)
+    fake.set(waits=True)
     thread = threading.Thread(target=fake.doublify, args=(exported(x), exported(y)))
-    ticks = [time.perf_counter()]
     thread.start()
-    while thread.is_alive():
-        time.sleep(0.01)
-        ticks.append(time.perf_counter())
-    assert ticks[-1] - ticks[0] > 0.5, "the launch took its time"
-    assert max(np.diff(ticks)) < 0.4, "this thread stood still meanwhile"
+    while not fake.has_begun():
+        time.sleep(0.001)
+    fake.release()
+    thread.join()
+    assert fake.log()[-1] == "released", "this thread stood still until the launch gave up"
 
 
 # --- streams ---------------------------------------------------------------------------------------------------------

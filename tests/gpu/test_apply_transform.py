@@ -11,7 +11,7 @@ from cuda.core import LEGACY_DEFAULT_STREAM, Device, LaunchConfig, Linker, Linke
 from cuda.core import launch as start
 
 import fourways_aot
-from fourways import kernels, lesson, linking, tables, timing, toolchain
+from fourways import kernels, lesson, linking, toolchain
 
 SIZES = (0, 1, 31, 33, 255, 257, 1009, 1_000_003)
 PLUGIN = 'extern "C" __device__ float user_transform(float x) { return 0.99f * x + 0.5f; }\n'
@@ -122,17 +122,6 @@ def test_cuda_core_launches_on_cupys_arrays() -> None:
     arguments = (x.data.ptr, y.data.ptr, np.int64(x.size))
     start(LEGACY_DEFAULT_STREAM, LaunchConfig(grid=4, block=256), kernel, *arguments)
     np.testing.assert_allclose(y.get(), expected(x), rtol=lesson.Case.rtol)
-
-
-@pytest.mark.alone
-def test_lto_is_several_times_as_fast_as_ptx(tmp_path: Path) -> None:
-    x = cupy.ones(timing.gpu_size(bytes_per_element=8, most=2**26), cupy.float32)
-    y = cupy.empty_like(x)
-    seconds = {}
-    for form in ("ptx", "ltoir"):
-        run = loaded(cubin(form), tmp_path)
-        seconds[form] = tables.summary(timing.device_seconds(lambda run=run: run(x, y)))["median"]  # type: ignore[misc]
-    assert seconds["ptx"] > 3 * seconds["ltoir"]
 
 
 def test_pycudas_dynamic_module_links_two_sources() -> None:

@@ -1,13 +1,11 @@
-"""The FIR filter on a GPU: its binding for lengths on its list and off it, and what lesson 09 promises of constants."""
-
-import functools
+"""The FIR filter on a GPU: its binding for lengths on its list and off it."""
 
 import cupy
 import numpy as np
 import pytest
 
 import fourways_aot
-from fourways import kernels, lesson, timing
+from fourways import lesson
 
 SIZES = (0, 1, 3, 4, 5, 33, 257, 1009, 1_000_003)
 
@@ -51,19 +49,3 @@ def test_more_than_48_kb_of_shared_memory_must_be_asked_for() -> None:
     kernel.max_dynamic_shared_size_bytes = 65_536
     kernel((1,), (1,), (y,), shared_mem=65_536)
     assert y[0] == 7
-
-
-@pytest.mark.alone
-def test_known_taps_are_quicker_by_half() -> None:
-    size = timing.gpu_size(bytes_per_element=8, most=2**27)
-    if size < 2**27:
-        pytest.skip("the target is for a GPU of the H200's kind")
-    x, taps = map(cupy.asarray, lesson.load(lesson.find("09"), ["nvrtc"]).make_inputs(size))
-    y, text = cupy.empty(size, cupy.float32), ",".join(f"{tap.hex()}f" for tap in taps.tolist())
-    seconds = []
-    for options, outputs in (((), 1), ((f"-DTAPS={text}", "-DOUTPUTS=4"), 4)):
-        kernel = cupy.RawModule(code=kernels.source("fir"), options=options).get_function("fir")
-        launch = (-(-size // (256 * outputs)),), (256,), (x, taps, np.int32(16), y, np.int64(size))
-        samples = timing.device_seconds(functools.partial(kernel, *launch))
-        seconds.append(timing.summary(samples)["median"])
-    assert seconds[0] / seconds[1] >= 1.5

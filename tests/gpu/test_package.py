@@ -1,13 +1,10 @@
-"""A package on a GPU: built by pip, right with every library's arrays, and its call beside a launch from C++."""
+"""A package on a GPU: built by pip, right with every library's arrays."""
 
-import ctypes
 import importlib
 import os
-import statistics
 import subprocess
 import sys
 import sysconfig
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -21,23 +18,6 @@ from protocols import Dlpack, Interface
 from fourways import checking, lesson, package, toolchain
 
 CASES = Path(__file__).parents[1] / "cases"
-RAW = """
-#include "softclip.cu"
-#include <chrono>
-
-// The seconds of a launch, out of `count` in a row.
-extern "C" double launch(const float *x, const float *bias, float *y, int n, float gain, Knee knee, int count)
-{
-    const auto begun = std::chrono::steady_clock::now();
-    for (int i = 0; i < count; ++i) {
-        softclip<<<(n + 255) / 256, 256>>>(x, bias, y, n, gain, knee);
-        if (cudaGetLastError() != cudaSuccess)
-            return -1;
-    }
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begun;
-    return seconds.count() / count;
-}
-"""
 
 
 def run(*words: object, **more: str) -> str:
@@ -174,51 +154,3 @@ def launch(size):
     y = cupy.zeros(16384, "f4")
     package.binding(case)(size, cupy.asarray(x), y)
     np.testing.assert_array_equal(y.get(), x[::-1])
-
-
-@pytest.fixture(scope="module")
-def raw(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., float]:
-    """A launch of the same kernel from C++: its arguments, and how many in a row; the seconds of one."""
-    folder = tmp_path_factory.mktemp("raw")
-    (folder / "raw.cu").write_text(RAW)
-    words = ("-O3", "-std=c++17", f"-arch={toolchain.gpus()[0].arch}", "-shared", "-Xcompiler", "-fPIC", f"-I{CASES}")
-    run(toolchain.nvcc(), *words, folder / "raw.cu", "-o", folder / "raw.so")
-
-    class Knee(ctypes.Structure):
-        _fields_ = (("low", ctypes.c_float), ("high", ctypes.c_float))
-
-    launch = ctypes.CDLL(str(folder / "raw.so")).launch
-    launch.restype = ctypes.c_double
-    pointer, number = ctypes.c_void_p, ctypes.c_float
-    launch.argtypes = [pointer, pointer, pointer, ctypes.c_int, number, Knee, ctypes.c_int]
-    return lambda x, bias, y, count: launch(x.data.ptr, bias.data.ptr, y.data.ptr, x.size, 1.5, Knee(-1, 2), count)
-
-
-COUNT, ROUNDS = 200, 60  # so few in a row that the GPU's queue is never full
-
-
-def seconds(function: Callable[..., object], x: Any, bias: Any, knee: Any, out: Any) -> float:
-    """Of one call, out of COUNT in a row, written out: a call through another function would add to it."""
-    begun = time.perf_counter()
-    for _ in range(COUNT):
-        function(x, bias, 1.5, knee, out=out)
-    elapsed = time.perf_counter() - begun
-    cupy.cuda.Device().synchronize()
-    return elapsed / COUNT
-
-
-@pytest.mark.alone
-def test_a_call_takes_at_most_half_more_than_a_launch_from_cpp(softclip: ModuleType, raw: Callable[..., float]) -> None:
-    knee = np.array((-1, 2), softclip.KNEE)
-    arrays = {name: [there(np.ones(1024, "f4")) for _ in range(3)] for name, there, _ in libraries()}
-    times: dict[str, list[float]] = {name: [] for name in ("C++", *arrays)}
-    for _ in range(ROUNDS):  # in turns, so that whatever slows the machine slows all of them
-        times["C++"].append(raw(*arrays["cupy"], COUNT))
-        cupy.cuda.Device().synchronize()
-        for name, (x, bias, out) in arrays.items():
-            times[name].append(seconds(softclip.softclip, x, bias, knee, out))
-    median = {name: statistics.median(found) for name, found in times.items()}
-    print("a call: " + ", ".join(f"{name} {1e6 * found:.2f} µs" for name, found in median.items()))
-    assert min(times["C++"]) > 0, "a launch from C++ failed"
-    for name in arrays:
-        assert median[name] < 1.5 * median["C++"], f"{name}: {median[name] / median['C++']:.2f} times C++'s launch"

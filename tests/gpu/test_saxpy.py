@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fourways_aot
-from fourways import kernels, lesson, sass, timing
+from fourways import kernels, lesson, sass
 
 SIZES = (0, 1, 3, 4, 5, 31, 33, 255, 257, 1009, 1025, 1_000_003)
 
@@ -114,22 +114,3 @@ def test_nvrtcs_own_cache_does_not_see_ftz() -> None:
     assert not flushes(ftz=False, no_cache=False)
     assert not flushes(ftz=True, no_cache=False), "lesson 02 says that the cache answers with the code of before"
     assert flushes(ftz=True, no_cache=True)
-
-
-@pytest.mark.alone
-def test_float4_reaches_the_copy_and_outruns_elementwise() -> None:
-    size = timing.gpu_size(bytes_per_element=12, most=2**28)
-    if size < 2**28:
-        pytest.skip("the targets are for a GPU of the H200's kind")
-    a, (x, y, z) = np.float32(2.5), cupy.ones((3, size), cupy.float32)
-    elementwise = cupy.ElementwiseKernel("float32 a, float32 x, float32 y", "float32 z", "z = a * x + y", "saxpy_e")
-    saxpy = lesson.load(lesson.find("02")).functions
-    seconds = {}
-    for way in ("nvrtc", "pybind11"):
-        samples = timing.device_seconds(lambda run=saxpy[way]: run(a, x, y, z))  # type: ignore[misc]
-        seconds[way] = timing.summary(samples)["median"]
-    others = timing.summary(timing.device_seconds(lambda: elementwise(a, x, y, z)))["median"]
-    copy = timing.copy_row(3 * x.nbytes)["seconds"]["median"]
-    for way, taken in seconds.items():
-        assert copy / taken >= 0.97, way
-        assert others / taken >= 1.5, way

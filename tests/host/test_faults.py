@@ -4,7 +4,6 @@ import multiprocessing
 import resource
 import signal
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -135,18 +134,16 @@ def test_a_loop_that_never_ends_is_stopped(name: str, sanitize: str | None) -> N
         kernel(name, sanitize, timeout=1)((grid,), (8,), (y,))
 
 
+@pytest.mark.timeout(120)
 def test_a_launch_can_be_interrupted() -> None:
-    never_ends = kernel("never_ends")
-    interrupted = []
+    never_ends = kernel("never_ends", timeout=3600)
 
     def interrupt() -> None:  # the system may choose any thread of a process for its Ctrl-C: this time it is not ours
-        interrupted.append(time.perf_counter())
         signal.pthread_kill(threading.get_ident(), signal.SIGINT)
 
     threading.Timer(0.3, interrupt).start()
     with pytest.raises(KeyboardInterrupt):
         never_ends((1,), (1,), (np.full(1, 3, np.int32),))
-    assert time.perf_counter() - interrupted[0] < 3, "a launch has 60 s"
     y = np.zeros(1, np.int32)
     never_ends((1,), (1,), (y,))
 

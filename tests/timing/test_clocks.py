@@ -1,23 +1,45 @@
-"""The host's clock. The GPU's are tested in tests/gpu/test_timing.py."""
+"""The host's clock, by a clock that the tests set. The GPU's are tested in tests/gpu/test_timing.py."""
 
-import time
+import sys
+from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 
 from fourways import timing
 
 
-def test_host_seconds_are_those_of_single_calls_after_one_to_warm_up() -> None:
-    calls: list[float] = []
+@pytest.fixture
+def spend(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Lets seconds pass on the clock of `timing`."""
+    now = [0.0]
+    clock = SimpleNamespace(perf_counter=lambda: now[0])
+    monkeypatch.setattr(sys.modules["fourways.timing.clocks"], "time", clock)
+
+    def spend(seconds: float) -> None:
+        now[0] += seconds
+
+    return spend
+
+
+def test_host_seconds_are_those_of_single_calls_after_one_to_warm_up(spend: Callable[[float], None]) -> None:
+    log: list[str] = []
 
     def call() -> None:
-        calls.append(time.perf_counter())
-        time.sleep(0.02 if len(calls) > 1 else 0.1)
+        spend(0.021 if "call" in log else 100)
+        log.append("call")
 
-    samples = timing.host_seconds(call)
-    assert 5 <= len(samples) == len(calls) - 1
-    assert 0.02 <= timing.summary(samples)["median"] < 0.2
-    assert samples[0] == pytest.approx(calls[2] - calls[1], abs=0.01), "the first call is not among the samples"
+    def before() -> None:
+        spend(50)
+        log.append("before")
+
+    samples = timing.host_seconds(call, before)
+    assert samples == pytest.approx([0.021] * 15), "0.3 s of samples; neither the first call nor what runs before"
+    assert log == ["before", "call"] * 16
+
+
+def test_what_takes_long_is_measured_five_times(spend: Callable[[float], None]) -> None:
+    assert timing.host_seconds(lambda: spend(1000)) == pytest.approx([1000] * 5)
 
 
 def test_what_is_quick_is_measured_often_but_not_for_long() -> None:
@@ -29,11 +51,20 @@ def test_names_take_turns_and_each_begins_a_round() -> None:
     assert list(timing.turns(2, [])) == []
 
 
-def test_launch_seconds_are_of_calls_that_nobody_waits_for() -> None:
+def test_launch_seconds_are_of_calls_that_nobody_waits_for(spend: Callable[[float], None]) -> None:
     log: list[str] = []
-    samples = timing.launch_seconds(lambda: log.append("call"), lambda: log.append("wait"))
+
+    def call() -> None:
+        spend(3e-6)
+        log.append("call")
+
+    def wait() -> None:
+        spend(1)
+        log.append("wait")
+
+    samples = timing.launch_seconds(call, wait)
     assert log.index("wait") == 0 and log[-1] == "wait", "nothing else is in the queue, before and after"
     calls = log.count("call")
     assert calls / log.count("wait") > 50, "and no wait between two calls of a batch"
     assert 10 < len(samples) < calls / 50
-    assert all(0 < sample < 1e-3 for sample in samples), "seconds of one call, not of a batch"
+    assert samples == pytest.approx([3e-6] * len(samples), rel=1e-3), "seconds of one call, not of a batch"

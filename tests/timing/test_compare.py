@@ -2,12 +2,14 @@
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 
+import cheating
 import numpy as np
 import pytest
 
-from fourways import checking, lesson, tables, timing, toolchain
+from fourways import checking, host, lesson, tables, timing, toolchain
 
 
 def double(x: np.ndarray, y: np.ndarray) -> None:
@@ -57,6 +59,38 @@ def test_a_wrong_answer_is_not_timed() -> None:
     with pytest.raises(checking.CheckFailure, match="doublify_host, size 10: .*; a wrong answer is not timed"):
         timing.compare(ways_of(triple), size=10)
     assert len(calls) == 1
+
+
+def test_no_sample_is_answered_from_the_output_of_the_one_before(tmp_path: Path) -> None:
+    (tmp_path / "cheat.cu").write_text(cheating.KERNEL)
+    kernel = host.compile(tmp_path / "cheat.cu").get_function("cheat")
+    answered, unused = np.zeros((2, 1), np.uint64)
+    row = timing.time_way(cheating.ways_of("host", kernel, answered, unused), "host", 1009)
+    assert row["seconds"]["samples"] > 5 and answered[0] == 0
+
+
+def test_a_way_that_goes_wrong_while_it_is_timed_has_no_time() -> None:
+    calls = []
+
+    def tired(x: np.ndarray, y: np.ndarray) -> None:
+        calls.append(len(calls))
+        if len(calls) < 4:
+            double(x, y)
+
+    said = "doublify_host, size 10: after the last timed call element 0 is nan .*; a wrong answer is not timed"
+    with pytest.raises(checking.CheckFailure, match=said):
+        timing.time_way(ways_of(tired), "host", 10)
+
+
+def test_an_output_in_place_begins_each_sample_as_its_input() -> None:
+    """Doubled again and again it would not be twice the input after the last sample."""
+
+    def double_in_place(x: np.ndarray, y: np.ndarray) -> None:
+        y *= 2
+
+    ways = ways_of(double_in_place)
+    ways.in_place = {0: 0}
+    assert timing.time_way(ways, "host", 10)["seconds"]["samples"] > 1
 
 
 @pytest.mark.parametrize(

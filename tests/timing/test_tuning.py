@@ -1,8 +1,9 @@
 """A search over variants, with functions that run on the CPU."""
 
 import math
-import time
+import sys
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,19 @@ import pytest
 from fourways import lesson, timing
 
 WAYS = lesson.Ways("doublify", lambda size: (np.ones(size, np.float32),), lambda x: 2 * x, {})
-VARIANTS = [{"factor": factor, "delay": delay} for factor, delay in ((2, 0.002), (3, 0.0), ("two", 0.0), (2, 0.0))]
+NOW = [0.0]  # what the clock shows: a variant takes its delay, a build 0.5 s
+VARIANTS = [
+    {"factor": factor, "delay": delay} for factor, delay in ((2, 0.002), (3, 0.001), ("two", 0.001), (2, 0.001))
+]
 
 
 def build(factor: Any, delay: float) -> Callable[..., None]:
+    NOW[0] += 0.5
     if factor == "two":
         raise ValueError("two is no number\nand this is its second line")
 
     def function(x: np.ndarray, y: np.ndarray) -> None:
-        time.sleep(delay)
+        NOW[0] += delay
         np.multiply(x, factor, out=y)
 
     return function
@@ -27,7 +32,11 @@ def build(factor: Any, delay: float) -> Callable[..., None]:
 
 @pytest.fixture(scope="module")
 def rows() -> list[dict]:
-    return timing.tune(WAYS, VARIANTS, build, size=1000, way="host")
+    clock = SimpleNamespace(perf_counter=lambda: NOW[0])
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("clocks", "tuning"):
+            patch.setattr(sys.modules[f"fourways.timing.{name}"], "time", clock)
+        return timing.tune(WAYS, VARIANTS, build, size=1000, way="host")
 
 
 def test_every_variant_has_its_row_and_only_right_ones_are_timed(rows: list[dict]) -> None:
@@ -36,9 +45,10 @@ def test_every_variant_has_its_row_and_only_right_ones_are_timed(rows: list[dict
     assert rows[0]["problem"] is None and rows[3]["problem"] is None
     assert rows[1]["problem"].startswith("size 1: element 0 is 3.0, expected 2.0")
     assert rows[2]["problem"] == "ValueError: two is no number"
-    assert rows[0]["seconds"]["median"] >= 0.002 > rows[3]["seconds"]["median"]
-    assert all(0 <= row["build_seconds"] <= row["search_seconds"] for row in rows)
-    assert rows[0]["search_seconds"] > rows[0]["seconds"]["median"] * rows[0]["seconds"]["samples"]
+    assert [rows[number]["seconds"]["median"] for number in (0, 3)] == pytest.approx([0.002, 0.001])
+    assert [row["build_seconds"] for row in rows] == [0.5] * 4
+    assert rows[2]["search_seconds"] == 0.5, "it was not built"
+    assert rows[0]["search_seconds"] > 0.5 + 0.002 * rows[0]["seconds"]["samples"]
 
 
 def test_a_launch_that_fails_is_a_problem_of_its_variant() -> None:
@@ -47,6 +57,31 @@ def test_a_launch_that_fails_is_a_problem_of_its_variant() -> None:
 
     (row,) = timing.tune(WAYS, [{}], lambda: refuse, size=10, way="host")
     assert row["problem"] == "RuntimeError: " and row["seconds"] is None and row["build_seconds"] >= 0
+
+
+def test_a_variant_that_goes_wrong_while_it_is_timed_has_no_time() -> None:
+    sizes: list[int] = []
+
+    def tired(x: np.ndarray, y: np.ndarray) -> None:
+        sizes.append(x.size)
+        if sizes.count(10) < 4:
+            np.multiply(x, 2, out=y)
+
+    (row,) = timing.tune(WAYS, [{}], lambda: tired, size=10, way="host")
+    assert row["seconds"] is None
+    assert row["problem"].startswith("size 10: after the last timed call element 0 is nan")
+
+
+def test_no_sample_is_answered_from_the_output_of_the_one_before() -> None:
+    answered: list[int] = []
+
+    def cheat(x: np.ndarray, y: np.ndarray) -> None:
+        if x.size and (y == 2 * x).all():
+            answered.append(x.size)
+        np.multiply(x, 2, out=y)
+
+    (row,) = timing.tune(WAYS, [{}], lambda: cheat, size=10, way="host")
+    assert row["seconds"]["samples"] > 1 and not answered
 
 
 @pytest.mark.parametrize("name, said", [("k.cu", "k.cu(21)"), (f"{'8a34' * 10}.cubin.cu", "line 21")])
@@ -69,7 +104,7 @@ def test_the_table_shows_choices_outcomes_and_the_searchs_cost(rows: list[dict])
     headings = [heading for heading, _ in table.columns]
     assert headings[:2] == ["factor", "delay"] and "median (host)" in headings
     cells = table.cells()
-    assert [line[-2] for line in cells][1:3] == ["", ""] and cells[0][-2] == "1.00" and float(cells[3][-2]) > 1
+    assert [line[-2] for line in cells][1:3] == ["", ""] and cells[0][-2] == "1.00" and cells[3][-2] == "2.00"
     assert [line[-1] for line in cells][::3] == ["right", "right"]
     assert table.note.startswith("The search took ")
 

@@ -115,7 +115,8 @@ def time(
     `fourways time my.cu --case my_case.py` times a kernel of your own, once it is right at awkward sizes, as by
     `fourways check`. `fourways time my.cu variant.cu --case my_case.py` puts variants of it side by side, in turns.
 
-    Nothing is timed whose answer is wrong. Every row says by which clock it is: the GPU's (device) or the host's.
+    Nothing is timed whose answer is wrong: outputs are poisoned before each sample and judged after the last one. Every
+    row says by which clock it is: the GPU's (device) or the host's.
     """
     from fourways import checking, lesson, timing
 

@@ -66,9 +66,10 @@ def link_all(
 
     The GPU of ordinal `device` runs code made for it, with the inputs that the file `case` (`lesson.Case`) makes for
     the size `elements`: `check` is "right" or what is wrong, and only a right answer has `seconds` (device clock); else
-    `not_run` says why. The right answer is that of `expected`, "module.py:function" of the inputs, or of the case; of
-    the default program `reference`; of other units without either what the first build computes that could be made,
-    one source where that is asked for. NaN is never right.
+    `not_run` says why. Outputs are restored before each sample and judged after the last one (`timing.Judged`). The
+    right answer is that of `expected`, "module.py:function" of the inputs, or of the case; of the default program
+    `reference`; of other units without either what the first build computes that could be made, one source where that
+    is asked for. NaN is never right.
 
     Raises ValueError for a GPU that is not there, and LinkingError if no build succeeds for any architecture, in the
     words of the LTO-IR link, which are the plainest.
@@ -249,9 +250,15 @@ def _run(
                     launch(*(checking.place("gpu", value) for value in inputs), *outputs)
                     expected, passed = dict(zip(case.outputs, map(checking.fetch, outputs), strict=True)), _PASSED[1]
                 problem = checking.verdict(launch, "gpu", inputs, expected, case.rtol, case.starts, case.atol)
-                values = (*inputs, *checking.fresh_outputs(inputs, expected, case.starts))
-                call = functools.partial(launch, *(checking.place("gpu", value) for value in values))
-                seconds = None if problem else tables.summary(timing.device_seconds(call))
+                seconds = None
+                if not problem:
+                    judged = timing.Judged("gpu", inputs, expected, case.rtol, case.starts, case.atol)
+                    call = functools.partial(launch, *judged.values)
+                    samples = timing.device_seconds(call, before=judged.restore)
+                    if wrong := judged.problem():
+                        problem = f"after the last timed call {wrong}"
+                    else:
+                        seconds = tables.summary(samples)
                 row |= {"elements": elements, "check": problem or passed, "clock": "device", "seconds": seconds}
     except MemoryError as error:
         raise LinkingError(f"{elements} elements do not fit", str(error), "take fewer: --elements") from None

@@ -6,7 +6,9 @@ before each call, by reading other data. A launch has two costs: *launch (host)*
 nobody waits; *launch (graph)*, what a kernel of one element (of a case, the least that it has) takes the GPU when a
 CUDA graph repeats it.
 The ways on the GPU take turns, sample by sample: what slows the machine for a moment slows them all.
-A way whose answer is wrong is not timed.
+A way whose answer is wrong is not timed. Outputs are restored before each sample, outside of the time: to poison, or
+in place to what they held. After the last sample they are judged. So no call can answer from the output of the one
+before. On the GPU the restoring reads the inputs as well, which leaves the L2 cache as a call would (`Judged`).
 
 The *first result* of a process is taken apart, in fresh processes, by the host's clock: *start* (the interpreter),
 *import* (NumPy, CuPy, PyCUDA …), *context* (the driver sets up the GPU), *inputs* (made, copied to the GPU), *build*
@@ -46,5 +48,6 @@ from fourways.timing.first_result import (
     first_result_table,
     first_results,
 )
+from fourways.timing.judged import Judged
 from fourways.timing.programs import mistakes_table, programs, programs_table
 from fourways.timing.tuning import best, pays_after, totals_figure, tune, tune_table

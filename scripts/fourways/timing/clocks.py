@@ -4,6 +4,9 @@
 measures by how much on a small one, and every time by the device clock is without it. On an H200 what is left differs
 from CUPTI's times by about 0.1 µs for short kernels, for long ones by less than one percent; lesson 06 measures it.
 *host*: `time.perf_counter` around the Python call.
+
+These functions take bare calls, and judge nothing that a call writes. A caller that knows the right answer passes
+`Judged.restore` as `before`, and asks `Judged.problem` after the last sample.
 """
 
 import functools
@@ -43,6 +46,10 @@ extern "C" __global__ void read(const uint4 *zeros, long long count, unsigned *n
 Call = Callable[[], Any]
 
 
+def _nothing(*_: Any) -> None:
+    """Do nothing before or after a sample."""
+
+
 class Samples(NamedTuple):
     """Seconds of single calls on the GPU, and the clock of its multiprocessors before each of them, in MHz."""
 
@@ -57,36 +64,45 @@ def turns(rounds: int, names: Sequence[Any]) -> Iterator[Any]:
         yield from (*names[first:], *names[:first])
 
 
-def host_seconds(call: Call) -> list[float]:
-    """Wall-clock seconds of single calls (host clock), after one warm-up call; for calls that return when done."""
+def host_seconds(call: Call, before: Call = _nothing) -> list[float]:
+    """Wall-clock seconds of single calls (host clock), after one warm-up call; for calls that return when done.
+
+    `before` runs ahead of each call and is not timed. What the call writes is not judged.
+    """
+    before()
     call()
     samples: list[float] = []
     while len(samples) < 5 or (sum(samples) < _BUDGET and len(samples) < 200):
+        before()
         start = time.perf_counter()
         call()
         samples.append(time.perf_counter() - start)
     return samples
 
 
-def device_seconds(call: Call, cold: bool = False) -> list[float]:
-    """Seconds of single calls on the GPU (device clock), after warm-up. `cold` is as for `measure`."""
-    return measure([call], cold)[0].seconds
+def device_seconds(call: Call, cold: bool = False, before: Call = _nothing) -> list[float]:
+    """Seconds of single calls on the GPU (device clock), after warm-up. `cold` and `before` are as for `measure`."""
+    return measure([call], cold, before)[0].seconds
 
 
-def measure(calls: Sequence[Call], cold: bool = False) -> list[Samples]:
+def measure(
+    calls: Sequence[Call], cold: bool = False, before: Call = _nothing, after: Callable[[int], Any] = _nothing
+) -> list[Samples]:
     """Time calls on the current stream of the GPU (device clock), after warm-up; they take turns, sample by sample.
 
     Before each sample the GPU is kept busy until the host has queued the start event, the call and the stop event.
     Without that, the gap in which the GPU waits for the host would be measured as the kernel's. `cold` also reads twice
     the L2 cache's size before each sample, so that no input is found in the cache, and nothing in it has to be written
     back to make room; what the call itself leaves there is written back after the stop event.
+    `before` queues work ahead of each call, outside of the time, and ahead of what `cold` reads. `after(number)` runs
+    when the last sample of the call of this number is taken. What the calls write is judged by `after` or by nobody.
     Calls that share their arrays find them as warm as each alone would.
     A sample of hardly anything can be negative: what is subtracted is a median.
     """
     overhead = event_overhead()
     return [
         Samples([sample - overhead for sample in samples.seconds], samples.mhz)
-        for samples in _between_events(calls, cold)
+        for samples in _between_events(calls, cold, before, after)
     ]
 
 
@@ -112,7 +128,8 @@ def event_overhead() -> float:
 def graph_seconds(call: Call, count: int = 100) -> list[float]:
     """Seconds a call when `count` of them are replayed as a CUDA graph (device clock): launches without the host.
 
-    The call must queue its work on CuPy's current stream; what it queues elsewhere is not in the graph.
+    The call must queue its work on CuPy's current stream; what it queues elsewhere is not in the graph. What the calls
+    write is not judged.
     """
     return [sample / count for sample in device_seconds(captured(call, count).launch)]
 
@@ -133,7 +150,10 @@ def captured(call: Call, count: int = 1) -> Any:
 
 
 def launch_seconds(call: Call, synchronize: Call, batches: int = 20) -> list[float]:
-    """Host seconds to queue one call (host clock): means over batches of 100 calls that nobody waits for."""
+    """Host seconds to queue one call (host clock): means over batches of 100 calls that nobody waits for.
+
+    What the calls write is not judged.
+    """
     samples, count = [], 100
     for _ in range(1 + batches):
         synchronize()
@@ -152,18 +172,21 @@ def _kernel(name: str) -> Any:
     return cupy.RawModule(code=_KERNELS).get_function(name)
 
 
-def _between_events(calls: Sequence[Call], cold: bool = False) -> list[Samples]:
+def _between_events(
+    calls: Sequence[Call], cold: bool = False, before: Call = _nothing, after: Callable[[int], Any] = _nothing
+) -> list[Samples]:
     """Samples by `calls`, the events' overhead in them."""
     import cupy
 
-    delays = [int(2e9 * max(100e-6, 3 * _queued(call))) for call in calls]  # cycles; GPUs run at about 2 GHz
+    delays = [int(2e9 * max(100e-6, 3 * _queued(call, before))) for call in calls]  # cycles; GPUs run at about 2 GHz
     zeros = cupy.zeros(2 * cupy.cuda.Device().attributes["L2CacheSize"] if cold else 0, np.uint8)
     nanoseconds = cupy.empty(1, np.int64)
 
-    def measured(rounds: int) -> list[Samples]:
+    def measured(rounds: int, after: Callable[[int], Any] = _nothing) -> list[Samples]:
         samples = [Samples([], []) for _ in calls]
         for which in turns(rounds, range(len(calls))):
             start, stop = cupy.cuda.Event(), cupy.cuda.Event()
+            before()
             if cold:
                 _kernel("read")((1024,), (256,), (zeros, np.int64(zeros.size // 16), nanoseconds))
             # longer than the host needs for the three lines after it
@@ -174,16 +197,20 @@ def _between_events(calls: Sequence[Call], cold: bool = False) -> list[Samples]:
             stop.synchronize()  # behind a queue full of samples the events would add more, and not always the same
             samples[which].seconds.append(cupy.cuda.get_elapsed_time(start, stop) * 1e-3)
             samples[which].mhz.append(1e3 * delays[which] / int(nanoseconds.get()[0]))
+            if len(samples[which].seconds) == rounds:
+                after(which)
         return samples
 
     # these first rounds also clean what `read` reads: from now on none of it has to be written back
     slowest = max((np.median(samples.seconds[1:]) for samples in measured(5)), default=0.0)
-    return measured(int(np.clip(_BUDGET / max(slowest, 1e-9), 20, 200)))
+    return measured(int(np.clip(_BUDGET / max(slowest, 1e-9), 20, 200)), after)
 
 
-def _queued(call: Call) -> float:
+def _queued(call: Call, before: Call) -> float:
     """Seconds that the host needs to queue a call, after one that may have to compile or allocate."""
+    before()
     call()
+    before()
     start = time.perf_counter()
     call()
     return time.perf_counter() - start

@@ -11,6 +11,9 @@ from fourways import checking, figures, toolchain
 from fourways.lesson import GPU_SIZE, HOST_SIZE, Ways, is_host
 from fourways.tables import Row, Table, rate, seconds, seconds_range, summary
 from fourways.timing.clocks import captured, device_seconds, host_seconds, launch_seconds, measure, turns
+from fourways.timing.judged import Judged
+
+_AFTER = "after the last timed call "
 
 
 def parse_sizes(text: str) -> list[int]:
@@ -48,32 +51,49 @@ def time_ways(ways: Ways, names: Sequence[str], size: int) -> list[Row]:
     `bytes` is what a kernel must move at least: every array, read or written once.
     `launch_seconds` is by the host's clock. `graph_seconds` is by the GPU's, and None if the way launches elsewhere
     than on CuPy's current stream. `mhz` holds the GPU's lowest and highest clock while the warm samples were taken.
-    Raises CheckFailure, and times nothing, if a way's answer at this size is wrong.
+    Before each sample the outputs are restored (`Judged.restore`), and after a way's last sample they are judged.
+    Raises CheckFailure, and returns no time, if a way's answer at this size is wrong, in a first call or at the end.
     """
     inputs, expected = _case(ways, size)
+
+    def refuse(way: str, problem: str | None, when: str = "") -> None:
+        if problem:
+            raise checking.CheckFailure(
+                f"{ways.called(way)}, size {size}: {when}{problem}; a wrong answer is not timed"
+            )
+
+    def judged_on(way: str) -> Judged:
+        return Judged(way, inputs, expected, ways.rtol, ways.in_place, ways.atol)
+
     for way in names:
-        if problem := checking.verdict(ways.functions[way], way, inputs, expected, ways.rtol, ways.in_place, ways.atol):
-            raise checking.CheckFailure(f"{ways.called(way)}, size {size}: {problem}; a wrong answer is not timed")
-    values = (*inputs, *checking.fresh_outputs(inputs, expected, ways.in_place))
-    moved = sum(value.nbytes for value in values if isinstance(value, np.ndarray))
+        run = ways.functions[way]
+        refuse(way, checking.verdict(run, way, inputs, expected, ways.rtol, ways.in_place, ways.atol))
     measured: dict[str, Row] = {}
     for way in filter(is_host, names):
-        call = functools.partial(ways.functions[way], *values)
-        measured[way] = {"clock": "host", "seconds": summary(host_seconds(call))}
+        judged = judged_on(way)
+        samples = host_seconds(functools.partial(ways.functions[way], *judged.values), judged.restore)
+        refuse(way, judged.problem(), _AFTER)
+        measured[way] = {"bytes": judged.nbytes, "clock": "host", "seconds": summary(samples)}
     if on_gpu := [way for way in names if not is_host(way)]:
-        placed = [checking.place("gpu", value) for value in values]
-        calls = [functools.partial(ways.functions[way], *placed) for way in on_gpu]
+        shared = judged_on("gpu")
+        calls = [functools.partial(ways.functions[way], *shared.values) for way in on_gpu]
         launches = _launches(ways, on_gpu)
-        for way, warm, cold in zip(on_gpu, measure(calls), measure(calls, cold=True), strict=True):
+
+        def judge(number: int) -> None:
+            refuse(on_gpu[number], shared.problem(), _AFTER)
+
+        warms, colds = (measure(calls, cold, shared.restore, judge) for cold in (False, True))
+        for way, warm, cold in zip(on_gpu, warms, colds, strict=True):
             measured[way] = {
+                "bytes": shared.nbytes,
                 "clock": "device",
                 "seconds": summary(warm.seconds),
                 "mhz": [min(warm.mhz), max(warm.mhz)],
                 "cold_seconds": summary(cold.seconds),
                 **launches[way],
             }
-    rows: list[Row] = [{"way": way, "size": size, "bytes": moved} | measured[way] for way in names]
-    return [row | {"bytes_per_second": moved / max(row["seconds"]["median"], 1e-9)} for row in rows]
+    rows: list[Row] = [{"way": way, "size": size} | measured[way] for way in names]
+    return [row | {"bytes_per_second": row["bytes"] / max(row["seconds"]["median"], 1e-9)} for row in rows]
 
 
 def time_way(ways: Ways, way: str, size: int) -> Row:
@@ -87,47 +107,49 @@ def _case(ways: Ways, size: int) -> tuple[tuple, Any]:
 
 
 def _launches(ways: Ways, names: Sequence[str]) -> dict[str, Row]:
-    """What a launch costs the host and the GPU, by way."""
+    """What a launch costs the host and the GPU, by way.
+
+    These are many launches of the smallest kernel, so the outputs are restored before a series and judged after it. An
+    output in place is written again and again: no reference tells what it holds after a series.
+    """
     import cupy
 
-    inputs, expected = _case(ways, min(filter(None, ways.sizes), default=1))
-    fresh = [checking.place("gpu", value) for value in checking.fresh_outputs(inputs, expected, ways.in_place)]
-    outputs = [output.copy() for output in fresh]
-    small = [*(checking.place("gpu", value) for value in inputs), *outputs]
-    calls = {way: functools.partial(ways.functions[way], *small) for way in names}
+    size = min(filter(None, ways.sizes), default=1)
+    inputs, expected = _case(ways, size)
+    small = Judged("gpu", inputs, expected, ways.rtol, ways.in_place, ways.atol)
+    calls = {way: functools.partial(ways.functions[way], *small.values) for way in names}
+
+    def judge(way: str) -> None:
+        if not ways.in_place and (problem := small.problem()):
+            raise checking.CheckFailure(
+                f"{ways.called(way)}, size {size}: after a series of launches {problem}; a wrong answer is not timed"
+            )
+
     queued: dict[str, list[float]] = {way: [] for way in names}
     for way in turns(5, names):
+        small.restore()
         queued[way] += launch_seconds(calls[way], cupy.cuda.get_current_stream().synchronize, batches=4)
+        judge(way)
     launches: dict[str, Row] = {way: {"launch_seconds": summary(queued[way]), "graph_seconds": None} for way in names}
-
-    def is_right() -> bool:
-        got = [checking.fetch(output) for output in outputs]
-        return checking.compare_all(got, expected, ways.rtol, ways.atol) is None
-
-    capturable = [way for way, call in calls.items() if _can_be_captured(call, outputs, fresh, is_right)]
+    capturable = [way for way, call in calls.items() if _can_be_captured(call, small)]
     graphs = [captured(calls[way], 100).launch for way in capturable]
-    for way, samples in zip(capturable, measure(graphs), strict=True):
+    measured = measure(graphs, before=small.restore, after=lambda number: judge(capturable[number]))
+    for way, samples in zip(capturable, measured, strict=True):
         launches[way]["graph_seconds"] = summary([sample / 100 for sample in samples.seconds])
     return launches
 
 
-def _can_be_captured(
-    call: Callable[[], Any], outputs: Sequence[Any], fresh: Sequence[Any], is_right: Callable[[], bool]
-) -> bool:
-    """Whether a CUDA graph of this call does its work: it launches on CuPy's current stream and waits for nothing.
-
-    It does if it makes of outputs as `fresh` what `is_right` finds right.
-    """
+def _can_be_captured(call: Callable[[], Any], judged: Judged) -> bool:
+    """Whether a CUDA graph of this call does its work: it launches on CuPy's current stream and waits for nothing."""
     import cupy
 
     try:
         graph = captured(call)
-        for output, before in zip(outputs, fresh, strict=True):
-            output[...] = before
+        judged.restore()
         cupy.cuda.Device().synchronize()
         graph.launch()
         cupy.cuda.Device().synchronize()
-        return is_right()
+        return judged.problem() is None
     except cupy.cuda.runtime.CUDARuntimeError:  # what must not be captured: a synchronization, another stream
         return False
 
@@ -164,7 +186,7 @@ def time_calls(calls: Mapping[str, Callable[[], Any]], moved: int) -> Table:
     """Time calls by their names (device clock), each of which moves `moved` bytes, and the copy of as many.
 
     They take turns, sample by sample. A row is as of `time_ways`, with the `share` of the copy's speed that the call
-    reaches. Nothing is checked: what the calls write must be right before.
+    reaches. Nothing is judged: these are bare calls, and the caller checks what they write.
     """
     import cupy
 

@@ -45,7 +45,7 @@ def first_result(
 
     `variables` are environment variables of that process; `binding` is a folder whose `fourways_aot` is imported in
     place of the installed one; `size` is in elements. With `launches`, a last stage of that name holds as many more,
-    queued one after another and waited for together.
+    queued one after another and waited for together. Outputs are restored before that series and judged after it.
     Raises FirstResultError if the process fails or its answer is wrong.
     """
     with tempfile.TemporaryDirectory(prefix="fourways-") as folder:

@@ -11,6 +11,7 @@ from fourways import checking, figures
 from fourways.lesson import Ways
 from fourways.tables import Row, Table, seconds, summary
 from fourways.timing.clocks import device_seconds, host_seconds
+from fourways.timing.judged import Judged
 
 
 def tune(
@@ -26,14 +27,14 @@ def tune(
     for `checking.place`: "host" in NumPy, timed by the host's clock; else on the GPU, timed by the device's.
     A row holds the `variant`; `build_seconds`, the host's time for `build`; `search_seconds`, its time for building,
     checking and timing together; `seconds`, a summary of a call's times; and `problem`, None. A variant that cannot be
-    built or launched, or is wrong, has no `seconds` (None) but one line of `problem`.
+    built or launched, or is wrong, has no `seconds` (None) but one line of `problem`. Outputs are restored before each
+    sample and judged after the last one, as by `time_ways`.
     Raises CheckFailure where the GPU can do nothing more.
     """
     sizes = ways.sizes or checking.SIZES
     cases = [(count, inputs := ways.make_inputs(count), ways.reference(*inputs)) for count in sizes]
     values = ways.make_inputs(size)
-    outputs = checking.fresh_outputs(values, ways.reference(*values), ways.in_place)
-    arguments = [checking.place(way, value) for value in (*values, *outputs)]
+    judged = Judged(way, values, ways.reference(*values), ways.rtol, ways.in_place, ways.atol)
     clock = host_seconds if way == "host" else device_seconds
     rows = []
     for variant in variants:
@@ -44,7 +45,11 @@ def tune(
             row["build_seconds"] = time.perf_counter() - start
             row["problem"] = _problem(function, way, cases, ways)
             if not row["problem"]:
-                row["seconds"] = summary(clock(functools.partial(function, *arguments)))
+                samples = clock(functools.partial(function, *judged.values), before=judged.restore)
+                if problem := judged.problem():
+                    row["problem"] = f"size {size}: after the last timed call {problem}"
+                else:
+                    row["seconds"] = summary(samples)
         except checking.CheckFailure:
             raise
         except Exception as error:

@@ -1,0 +1,86 @@
+"""What needs no GPU: compilers beside each other, signatures, the host way, broadcasts beside storms."""
+
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ratios import ratio, table
+
+from fourways import building, choosing, cluster, kernels, lesson, timing, toolchain
+from fourways.tables import Row, Table
+
+DOUBLIFY = kernels.path("doublify")
+
+
+def tables() -> Iterator[Table]:
+    """All tables of this group."""
+    yield table(compilers(), "Host clock; doublify for sm_90.")
+    yield table(signatures(), "Host clock, in this process; the first call of each does not count.")
+    yield table(host_way(), "Host clock; the stage `build` of doublify's first result.")
+    yield table(model(), "Host clock; the model of lesson 14, from other processes, for the host way.")
+    if toolchain.installed("distributed"):
+        yield table(storms(), "CPU seconds of eight workers together.")
+    else:
+        print("broadcasts: skipped: distributed is not installed")
+
+
+def compilers() -> list[Row]:
+    """NVRTC, a library, beside nvcc, a process; CMake's second build beside its first."""
+    nvrtc, nvcc = building.rows(DOUBLIFY, ["nvrtc", "nvcc"])
+    rows = [ratio("nvrtc", nvrtc["seconds"]["median"], "nvcc", nvcc["seconds"]["median"], "less than 1")]
+    (module,) = building.rows(DOUBLIFY, ["cmake"])
+    again, first = module["cached_seconds"]["median"], module["seconds"]["median"]
+    return [*rows, ratio("cmake, nothing to do", again, "cmake", first, "0.1 at most")]
+
+
+def signatures() -> list[Row]:
+    """The compiler's answer for a kernel's parameters, beside the kernel's own build by NVRTC."""
+    rows = []
+    for name in ("doublify", "stencil", "long_scan"):
+        path = kernels.path(name)
+        asked = taken(lambda path=path: building.signatures(path))
+        built = taken(lambda path=path: building.build(path, "nvrtc", "sm_90"))
+        rows.append(ratio(f"signatures of {name}", asked, "its build by NVRTC", built))
+    return rows
+
+
+def taken(call: Callable[[], Any]) -> float:
+    """The median seconds of five calls, after one that does not count."""
+    samples = []
+    for _ in range(6):
+        start = time.perf_counter()
+        call()
+        samples.append(time.perf_counter() - start)
+    return statistics.median(samples[1:])
+
+
+def host_way() -> list[Row]:
+    """The second process finds what the first one built."""
+    cold, warm = timing.first_results("01", ["host"]).rows
+    return [ratio("warm", warm["stages"]["build"], "cold", cold["stages"]["build"], "less than 1")]
+
+
+def model() -> list[Row]:
+    """So many launches that they take about four times as long as the start of the process."""
+    lesson_01 = lesson.find("01")
+    several = [timing.first_result(lesson_01, "host", {}, launches=1000) for _ in range(3)]  # the quickest of each
+    launch = min(stages["launches"] for stages in several) / 1000
+    start = min(stages["start"] + stages["import"] for stages in several)
+    cost = choosing.Cost("host", {"start": start}, start, start, launch)
+    trials = [choosing.Trial(int(4 * start / launch)), choosing.Trial(1)]
+    measured = choosing.held_out("01", {"host": cost}, trials, {"host": launch}, runs=2).rows
+    names = [f"the model of {row['launches']:,} launches" for row in measured]
+    return [
+        ratio(name, row["model_seconds"], "such a process", row["seconds"], "0.85 to 1.15")
+        for name, row in zip(names, measured, strict=True)
+    ]
+
+
+def storms() -> list[Row]:
+    """One worker builds for all, beside each for itself."""
+    with cluster.workers(8, retries=1) as client:
+        measured = cluster.compare_plans(client, kernels.path("stencil"), "sm_90", nvcc=True).rows
+    cpu = {row["plan"]: row["cpu_seconds"] for row in measured}
+    pairs = (("one builds, broadcast", "each its own empty cache"), ("one by nvcc, broadcast", "each by nvcc"))
+    return [ratio(one, cpu[one], storm, cpu[storm], "0.2 at most") for one, storm in pairs]
