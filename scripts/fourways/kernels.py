@@ -33,6 +33,7 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _TOLD = re.compile(r"fourways_signature::told_<(.*?) ?>(?: ?>\(\))?$")
 # namespaces that nobody writes: those of a library's version, and those without a name
 _UNWRITTEN = re.compile(r"::(?:__\d+|\w+_NS)(?=::)|\(anonymous namespace\)::")
+_VECTOR = re.compile(r"(?:const )?(?:(float|double)|(u?)(?:char|short|int|long|longlong))([1-4])(?:_16a|_32a)?(?: \*)?")
 _TYPE_WORDS = ("bool", "char", "short", "int", "long", "unsigned", "signed", "float", "double", "const")
 _DTYPES = {
     "bool": "bool",
@@ -85,6 +86,15 @@ class Parameter:
     def is_pointer(self) -> bool:
         """Whether it is an input or an output."""
         return self.kind in ("input", "output")
+
+    @property
+    def vector(self) -> tuple[str, int] | None:
+        """The dtype of the numbers in one of CUDA's vector types, and their count: ("float32", 4) for `float4 *`."""
+        if not (parts := _VECTOR.fullmatch(self.type)):
+            return None
+        real, unsigned, count = parts.groups()
+        bits = 8 * (self.element_size if self.is_pointer else self.size) // int(count)
+        return f"{'float' if real else unsigned + 'int'}{bits}", int(count)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Checks a launch: its shape, and its arguments against the kernel's signature."""
 
 import functools
-import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +10,6 @@ from fourways.kernels import Parameter, Signature
 MAX_THREADS, MAX_BLOCK, MAX_GRID = 1024, (1024, 1024, 64), (2**31 - 1, 65535, 65535)
 SHARED_BYTES = 48 * 1024  # of dynamic shared memory that a block may have unasked
 MAX_SHARED_BYTES = 227 * 1024  # that it may have at all, from compute capability 9.0 on
-_VECTOR = re.compile(r"(?:const )?(?:float|double|(u?)(char|short|int|long|longlong))([1-4])(?:_16a|_32a)?(?: \*)?")
 
 
 class Launch(NamedTuple):
@@ -82,11 +80,8 @@ def check_arguments(signature: Signature, args: Any) -> list[np.ndarray]:
 @functools.cache
 def _numbers(parameter: Parameter) -> tuple[np.dtype | None, int]:
     """The dtype of the numbers in an element, or in a scalar, and how many there are: (float32, 4) of `float4 *`."""
-    if not (found := _VECTOR.fullmatch(parameter.type)):
-        return np.dtype(parameter.dtype) if parameter.dtype else None, 1
-    unsigned, integer, lanes = found.groups()
-    kind = (unsigned or "i") if integer else "f"
-    return np.dtype(f"{kind}{_size(parameter) // int(lanes)}"), int(lanes)
+    dtype, lanes = parameter.vector or (parameter.dtype, 1)
+    return np.dtype(dtype) if dtype else None, lanes
 
 
 def _size(parameter: Parameter) -> int:
