@@ -47,7 +47,7 @@ def test_a_case_is_begun_and_checked(mine: Path) -> None:
     done = fourways("case", "copy.cu")
     assert done.exit_code == 0 and "copy(const float *x, float *y, int n)" in done.stdout
     assert "next: fourways check copy.cu --case copy_case.py" in done.stderr
-    assert Path("copy_case.py").read_text() == lesson.skeleton(lesson.signature_of(mine))
+    assert Path("copy_case.py").read_text() == lesson.skeleton(lesson.signature_of(mine), COPY)
     done = fourways("check", "copy.cu", "--case", "copy_case.py", "--way", "host")
     assert done.exit_code == 0 and "right" in done.stdout and "Checked against the host way" in done.stdout
     done = fourways("case", "copy.cu")

@@ -15,7 +15,9 @@ and, where the default does not fit:
     outputs = ("y",)                  # where a pointer that is not to const is only read
     in_place = ("u",)                 # outputs that are read, too: make_inputs gives what they hold before
 
-An input is a pointer to const, an output any other pointer. Without a reference the host way judges.
+An input is a pointer to const, an output any other pointer. A pointer to one of CUDA's vector types takes an array of
+numbers, those of an element along the last axis: `float4 *` an array of float32 of shape (size, 4). Without a reference
+the host way judges.
 """
 
 import functools
@@ -33,6 +35,7 @@ from fourways.lesson.case_ways import build
 from fourways.lesson.notebook import LessonError, kernel_file
 from fourways.lesson.roles import count, roles, taken, wants
 from fourways.lesson.skeleton import skeleton
+from fourways.lesson.structs import struct
 from fourways.lesson.ways import WAYS, Ways
 
 THREADS = 256
@@ -78,7 +81,7 @@ class Case:
         self.options = tuple(self._absolute(option) for option in given.several(str, "options"))
         self.signature = signature or signature_of(self.path, entry, self.options)
         if not self.file:
-            given = CaseFile(None, reference or self.path.name, skeleton(self.signature))
+            given = CaseFile(None, reference or self.path.name, skeleton(self.signature, self.source))
         if reference:
             given.defines["reference"] = named_reference(reference)
         self._given, self._refuse = given, given.refuse
@@ -130,16 +133,21 @@ class Case:
     def blank_outputs(self, size: int, *inputs: Any) -> dict[str, np.ndarray]:
         """Outputs where nothing tells their shapes: `size` elements of the kernel's dtypes, NaN or -1; or their inputs.
 
-        Raises LessonError for an output of a dtype that NumPy does not have.
+        Raises LessonError for an output whose elements have no known size.
         """
         blank = {}
         for name in self.outputs:
             if name in self.in_place:
                 blank[name] = np.array(inputs[self.names.index(name)])
                 continue
-            if not (dtype := self._parameters[name].dtype):
-                self._refuse(f"without a reference nothing tells what {name} holds: {self._parameters[name].why}")
-            blank[name] = np.full(int(size) * np.dtype(dtype).itemsize, 255, np.uint8).view(dtype)
+            parameter = self._parameters[name]
+            dtype, count = (parameter.dtype, 1) if parameter.dtype else parameter.vector or (None, 1)
+            element = np.dtype(dtype) if dtype else struct(parameter, self.source)
+            if not element:
+                self._refuse(f"without a reference nothing tells what {name} holds: {parameter.why}")
+            blank[name] = np.full(int(size) * count * element.itemsize, 255, np.uint8).view(element)
+            if not parameter.dtype and dtype:
+                blank[name] = blank[name].reshape(-1, count)
         return blank
 
     def arguments(self, values: Sequence[Any]) -> tuple:
@@ -300,7 +308,12 @@ def _first(found: np.ndarray) -> int | None:
 
 
 def _first_nan(array: np.ndarray) -> int | None:
-    return _first(np.isnan(array)) if array.dtype.kind in "fc" else None
+    nan = np.zeros(array.shape, bool)
+    for name in array.dtype.names or (...,):
+        numbers = array[name]
+        if numbers.dtype.kind in "fc":
+            nan |= np.isnan(numbers).any(axis=tuple(range(array.ndim, numbers.ndim)))  # a field may be an array
+    return _first(nan)
 
 
 def _read_only(value: Any) -> Any:
