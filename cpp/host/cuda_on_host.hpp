@@ -1,8 +1,9 @@
 // Just enough CUDA for a C++20 compiler to run a kernel on the CPU. fourways.host puts it before the kernel's text.
 //
 // Blocks run one after another. A block runs as plain loops over its threads until one of them meets a barrier or a
-// shuffle; from there on every CUDA thread is an OS thread, so that sanitizers see real races. (A race between two
-// blocks they cannot see.) Vector types, dim3 and words like __global__ come from CUDA's own headers.
+// shuffle; from there on every CUDA thread is an OS thread, so that sanitizers see real races. They cannot see a race
+// between two blocks: between_blocks.hpp finds those. Vector types, dim3 and words like __global__ come from CUDA's own
+// headers.
 //
 // Macros: FOURWAYS_THREADS, OS threads from the start (for ThreadSanitizer); FOURWAYS_PATIENCE, the seconds that a lane
 // waits for the other lanes of its warp (default 30).
@@ -34,7 +35,7 @@ const unsigned fourways::lane_patience = FOURWAYS_PATIENCE;
 #define __shared__ static // blocks run one after another: one copy serves them all
 #define __launch_bounds__(...)
 
-inline void __syncthreads() { fourways::sync_block(); }
+inline void __syncthreads(int line = __builtin_LINE()) { fourways::sync_block(line); }
 inline void __syncwarp(unsigned mask = ~0u) { fourways::meet({mask, fourways::lane()}); }
 inline unsigned __ballot_sync(unsigned mask, int vote)
 {
@@ -61,7 +62,7 @@ template <class Value> Value shuffle(unsigned mask, Value value, unsigned source
 }
 
 // Relaxed, as on the GPU: an atomic orders nothing but itself.
-template <class Value, class Change> Value update(Value *place, Change change)
+template <class Value, class Change> [[gnu::always_inline]] inline Value update(Value *place, Change change)
 {
     Value old, changed;
     __atomic_load(place, &old, __ATOMIC_RELAXED);

@@ -38,7 +38,13 @@ class Launch {
     std::exception_ptr failure;
     std::mutex failing;
     std::deque<Warp> warps;
-    std::optional<std::barrier<>> threads; // those of the block that have not returned
+    struct NextBarrier {
+        Launch *launch;
+        void operator()() noexcept { launch->first_waiting.store(nobody, std::memory_order_relaxed); }
+    };
+    static constexpr long long nobody = -1;
+    std::atomic<long long> first_waiting = nobody;    // at the present barrier: its line in the kernel, and the thread
+    std::optional<std::barrier<NextBarrier>> threads; // those of the block that have not returned
     std::barrier<NextBlock> block_end{size, {this}};
     std::atomic<int> start = waiting;
     std::vector<std::jthread> workers;
@@ -57,7 +63,8 @@ class Launch {
 
     void form_block(unsigned returned) // its first `returned` threads have returned already
     {
-        threads.emplace(size - returned);
+        first_waiting.store(nobody, std::memory_order_relaxed);
+        threads.emplace(size - returned, NextBarrier{this});
         warps.clear();
         for (unsigned first = 0; first < size; first += warpSize)
             warps.emplace_back(size - first);
@@ -128,10 +135,19 @@ class Launch {
 public:
     Launch(const Kernel &kernel, Arguments arguments) : kernel(kernel), arguments(arguments) {}
 
-    void sync_block()
+    void sync_block(int line)
     {
         if (!threaded)
             become_threads();
+        const long long here = static_cast<long long>(line) * 1024 + rank();
+        long long first = first_waiting.load(std::memory_order_relaxed);
+        if (first == nobody)
+            first_waiting.compare_exchange_strong(first, here, std::memory_order_relaxed);
+        if (first != nobody && first / 1024 != line)
+            throw std::runtime_error("thread " + std::to_string(first % 1024) + " of its block waits in the " +
+                                     "__syncthreads() of line " + std::to_string(first / 1024) + ", thread " +
+                                     std::to_string(rank()) + " in that of line " + std::to_string(line) +
+                                     ": all threads of a block must come to the same one");
         threads->arrive_and_wait();
     }
 

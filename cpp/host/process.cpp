@@ -4,6 +4,7 @@
 // Descriptor 0 is a socket to Python: each message is one whole (SOCK_SEQPACKET). The file whose descriptor is argv[1]
 // holds a launch's description and its arrays. The kernel works in that file's own pages, each array ending where a
 // page without any access begins. -DFOURWAYS_SANITIZED: on the heap instead, where AddressSanitizer watches each byte.
+// -DFOURWAYS_BLOCKS: the kernel is instrumented, and a race between blocks ends the program (between_blocks.hpp).
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -19,6 +20,9 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#ifdef FOURWAYS_BLOCKS
+#include "between_blocks.hpp"
+#endif
 #include "launch.hpp"
 #include "memory.hpp"
 
@@ -31,7 +35,7 @@ namespace fourways {
 char *dynamic_memory;
 bool threaded;
 
-void sync_block() { launch->sync_block(); }
+void sync_block(int line) { launch->sync_block(line); }
 Visit meet(Visit visit) { return launch->meet(visit); }
 
 namespace {
@@ -67,6 +71,18 @@ void send(const void *message, std::size_t size) { ::send(0, message, size, MSG_
     send(&fault, sizeof fault);
     _exit(1);
 }
+
+} // namespace
+
+#ifdef FOURWAYS_BLOCKS
+[[noreturn]] void end_with(Race race)
+{
+    send(&race, sizeof race);
+    _exit(1);
+}
+#endif
+
+namespace {
 
 std::list<Memory> memories; // of the present launch; the last one is the dynamic shared memory
 
@@ -170,6 +186,12 @@ void launch_from(int file, std::size_t size)
             place = reinterpret_cast<char *>(text.data()) + offset;
         arguments.push_back(memory >= 0 ? static_cast<void *>(&place) : place);
     }
+#ifdef FOURWAYS_BLOCKS
+    between_blocks.begin_launch();
+    for (const Memory &memory : memories)
+        if (&memory != &memories.back())
+            between_blocks.watch_array(memory.begin, memory.size);
+#endif
     finished_blocks = 0;
     patience = seconds;
     const std::string problem = run(number, shape, shared, shared_bytes, arguments.data());

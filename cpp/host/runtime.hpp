@@ -39,7 +39,7 @@ struct Visit {
     unsigned votes = 0;
 };
 Visit meet(Visit visit);
-void sync_block();
+void sync_block(int line); // of the __syncthreads() in the kernel file
 
 inline unsigned rank() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
 inline unsigned lane() { return rank() % warpSize; }

@@ -152,6 +152,11 @@ def parameters(text: str) -> dict[str, str]:
     return {name: " ".join(found.split()) for name, found in _ENTRY.findall(_COMMENT.sub(" ", text))}
 
 
+def number_dtype(type: str) -> str | None:
+    """NumPy's name for a C type of numbers, such as `unsigned char`; None for any other type."""
+    return _DTYPES.get(type)
+
+
 def is_file(name: str) -> bool:
     """Whether a user who says `name` means a kernel file, by its ending, rather than a lesson or a kernel."""
     return Path(name).suffix in (".cu", ".cuh")

@@ -47,7 +47,7 @@ def test_a_case_is_begun_and_checked(mine: Path) -> None:
     done = fourways("case", "copy.cu")
     assert done.exit_code == 0 and "copy(const float *x, float *y, int n)" in done.stdout
     assert "next: fourways check copy.cu --case copy_case.py" in done.stderr
-    assert Path("copy_case.py").read_text() == lesson.skeleton(lesson.signature_of(mine))
+    assert Path("copy_case.py").read_text() == lesson.skeleton(lesson.signature_of(mine), COPY)
     done = fourways("check", "copy.cu", "--case", "copy_case.py", "--way", "host")
     assert done.exit_code == 0 and "right" in done.stdout and "Checked against the host way" in done.stdout
     done = fourways("case", "copy.cu")
@@ -118,17 +118,17 @@ def ends(monkeypatch: pytest.MonkeyPatch, *words: str) -> object:
 @pytest.mark.parametrize(
     ("kernel", "case", "words", "code", "said"),
     [
-        ("int x;", CASE, [], 2, "copy.cu holds no kernel"),
-        (COPY + COPY.replace("copy", "other"), CASE, [], 2, "--entry must name the kernel to take from copy.cu"),
-        (COPY, CASE, ["--entry", "other"], 2, "no kernel 'other' in copy.cu; there are: copy"),
-        (COPY, "def (", [], 2, "case.py cannot be run: SyntaxError"),
-        (COPY, CASE.replace("make_inputs", "inputs"), [], 2, "case.py: defines no function make_inputs(size)"),
-        (COPY, CASE.replace(",)", ", 1, 2)"), [], 2, "case.py: make_inputs gives 3 values; copy(const float *x, float"),
-        (COPY, CASE.replace("return x", "return x / y"), [], 2, "reference(…), line 9: NameError"),
-        (COPY, CASE.replace("return x", "return x + np.nan"), [], 2, "reference gives NaN for y"),
+        ("int x;", CASE, [], 1, "copy.cu holds no kernel"),
+        (COPY + COPY.replace("copy", "other"), CASE, [], 1, "--entry must name the kernel to take from copy.cu"),
+        (COPY, CASE, ["--entry", "other"], 1, "no kernel 'other' in copy.cu; there are: copy"),
+        (COPY, "def (", [], 1, "case.py cannot be run: SyntaxError"),
+        (COPY, CASE.replace("make_inputs", "inputs"), [], 1, "case.py: defines no function make_inputs(size)"),
+        (COPY, CASE.replace(",)", ", 1, 2)"), [], 1, "case.py: make_inputs gives 3 values; copy(const float *x, float"),
+        (COPY, CASE.replace("return x", "return x / y"), [], 1, "reference(…), line 9: NameError"),
+        (COPY, CASE.replace("return x", "return x + np.nan"), [], 1, "reference gives NaN for y"),
         (COPY, CASE.replace("return x", "return 2 * x"), [], 1, "copy_host, size 1: element 0 is 1.0, expected 2.0"),
         (COPY, CASE.replace("return x", "return x[:-1]"), [], 1, "copy_host, size 1: it raised KernelError: thread"),
-        (COPY, CASE + "\nlaunch = lambda size: (0, 1)", [], 2, "launch(5): grid is (0,); CUDA takes 1 to"),
+        (COPY, CASE + "\nlaunch = lambda size: (0, 1)", [], 1, "launch(5): grid is (0,); CUDA takes 1 to"),
         (COPY.replace("x[i];", "z[i];"), CASE, [], 1, "could not compile copy.cu"),
         (COPY.replace('extern "C"', ""), CASE, [], 1, 'copy must be extern "C"'),
         (COPY, CASE, ["--case", "nowhere.py"], 2, "nowhere.py: `fourways case my.cu` writes a case for a kernel"),

@@ -3,10 +3,11 @@
 import json
 from pathlib import Path
 
+import jsonschema
 import pytest
 from typer.testing import CliRunner, Result
 
-from fourways import cli, lesson, stages, tables, timing, toolchain
+from fourways import book, cli, lesson, stages, tables, timing, toolchain
 
 NO_GPU = pytest.mark.skipif(toolchain.missing("gpu") is None, reason="this machine has a GPU")
 MINE = """extern "C" __global__ void mine(const float *x, float *y, long long n)
@@ -88,12 +89,14 @@ def triple(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_way_is_built_that_was_not_asked_for(command: str) -> None:
     done = fourways(command, "5", "-w", "host")
     assert done.exit_code == 0 and "host" in done.stdout and "nvcc" not in done.stdout
-    assert "nvcc was asked to build" in str(fourways(command, "5").exception)
+    done = fourways(command, "5")
+    assert done.exit_code == 1 and "nvcc was asked to build" in f"{done.stderr}{done.exception}"
 
 
 @pytest.mark.usefixtures("triple")
 def test_a_way_that_a_lesson_lacks_is_said() -> None:
-    assert "05_triple has no way pycuda: it is too old" in str(fourways("check", "5", "-w", "pycuda").exception)
+    done = fourways("check", "5", "-w", "pycuda")
+    assert done.exit_code == 1 and "05_triple has no way pycuda: it is too old" in done.stderr
 
 
 @pytest.mark.parametrize("command", ["check", "time"])
@@ -123,6 +126,94 @@ def test_what_cannot_be_run_fails_and_the_others_are_checked(mine: Path) -> None
     done = fourways("check", mine, "1", "-w", "host")
     assert done.exit_code == 1 and "could not compile mine.cu" in done.stderr and "nobody_defined_this" in done.stderr
     assert "01_doublify" in done.stdout and "right" in done.stdout
+
+
+REFUSED = """import numpy as np
+make_inputs = lambda size: (np.ones(size, np.float32),)
+reference = lambda x: x + 1
+"""
+
+
+def test_a_bad_file_is_a_row_and_the_others_are_judged(mine: Path, tmp_path: Path) -> None:
+    """As an instructor judges a class: all in one call, by one case, in the order of the names."""
+    answers = {
+        "signature": MINE.replace("const float *x", "const double *x").replace("RESULT", "x[i] + 1"),
+        "syntax": MINE.replace("RESULT", "x[i] +"),
+        "empty": "",
+        "latin": "// \xe9\n",
+        "wrong": MINE.replace("RESULT", "x[i] + 2"),
+        "right": MINE.replace("RESULT", "x[i] + 1"),
+    }
+    for name, text in answers.items():
+        (tmp_path / f"{name}.cu").write_text(text, encoding="latin-1")
+    (tmp_path / "case.py").write_text(REFUSED)
+    files, rows = [str(tmp_path / f"{name}.cu") for name in answers], tmp_path / "rows.json"
+    done = fourways("check", *files, "--case", tmp_path / "case.py", "--way", "host", "--json", rows)
+    assert done.exit_code == 1 and "Traceback" not in done.stderr
+    content = json.loads(rows.read_text())
+    jsonschema.validate(content, book.results_schema())
+    found = {row["file"]: row for row in content["tables"]["check"]}
+    assert list(found) == files
+    assert [row["way"] for row in found.values()] == [None] * 4 + ["host"] * 2
+    said = [
+        "refused: case.py: x has dtype float32; const double * wants float64",
+        "refused: ",
+        "refused: ",
+        "refused: ",
+    ]
+    for (file, row), words in zip(found.items(), [*said, "mine_host, size 1: element 0 is", "right"], strict=True):
+        assert row["outcome"].startswith(words), file
+    done = fourways("check", files[-1], "--case", tmp_path / "case.py", "--way", "host", "--json", rows)
+    assert done.exit_code == 0 and [row["outcome"] for row in json.loads(rows.read_text())["tables"]["check"]] == [
+        "right"
+    ]
+
+
+def test_a_file_that_is_not_there_ends_the_command_before_any_work(mine: Path, tmp_path: Path) -> None:
+    for words in ([mine, tmp_path / "nope.cu"], [mine, "99"], [mine, "--case", tmp_path / "nope.py"]):
+        done = fourways("check", *words, "--way", "host", "--json", tmp_path / "rows.json")
+        assert isinstance(done.exception, lesson.NotThereError) and not done.stdout
+    assert not (tmp_path / "rows.json").exists()
+
+
+def test_what_was_found_by_a_sanitizer_is_a_row(mine: Path, tmp_path: Path) -> None:
+    rows = tmp_path / "rows.json"
+    for index, outcome in {"i": "nothing was found: races", "0": "mine_host, size 1009: A race between blocks"}.items():
+        mine.write_text(MINE.replace("y[i]", f"y[{index}]").replace("RESULT", "x[i]"))
+        fourways("check", mine, "--sanitize", "thread", "--json", rows)
+        (row,) = json.loads(rows.read_text())["tables"]["check"]
+        assert row["outcome"].startswith(outcome) and row["way"] == "host" and row["file"] == str(mine)
+
+
+@NO_GPU
+def test_what_runs_on_the_cpu_is_compiled_for_a_gpu(mine: Path, tmp_path: Path) -> None:
+    """Too much static shared memory; a text that differs for a GPU; and what is not looked for is said once."""
+    rows, plain = tmp_path / "rows.json", MINE.replace("RESULT", "x[i] + 1")
+    mine.write_text(plain.replace("{\n", "{\n    __shared__ float all[16384];\n    all[threadIdx.x] = 1;\n", 1))
+    mine.write_text(mine.read_text().replace("x[i] + 1", "x[i] + all[threadIdx.x]"))
+    done = fourways("check", mine, "--way", "host", "--json", rows)
+    said = "compiles for the CPU, but not for sm_90: "
+    (row,) = json.loads(rows.read_text())["tables"]["check"]
+    assert done.exit_code == 1 and f"mine.cu {said}" in done.stderr and row["outcome"].startswith(said)
+    assert "too much shared data" in row["outcome"] and "right" not in done.stdout
+    mine.write_text("#ifdef __CUDACC__\n#define ONE 7\n#else\n#define ONE 1\n#endif\n" + plain.replace("+ 1", "+ ONE"))
+    done = fourways("check", mine, "1", "--way", "host", "--json", rows)
+    row, _ = json.loads(rows.read_text())["tables"]["check"]
+    assert done.exit_code == 0 and row["outcome"] == "right" and "asks for __CUDACC__" in row["note"]
+    assert row["note"] in done.stderr and "compiled but not run" in row["note"]
+    assert done.stdout.count("Not looked for on the CPU: races") == 1
+    mine.write_text("// not __CUDACC__\n" + plain)
+    assert "asks for" not in fourways("check", mine, "--way", "host").stderr
+
+
+@NO_GPU
+def test_without_a_compiler_for_a_gpu_nothing_is_claimed(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine.write_text("#ifdef __CUDA_ARCH__\n#define ONE 7\n#else\n#define ONE 1\n#endif\n" + mine.read_text())
+    target = lesson.Case(mine)
+    monkeypatch.setattr(toolchain, "loaded_library", lambda name: None)
+    monkeypatch.setattr(toolchain, "nvcc", lambda: None)
+    assert lesson.refused_for_gpu(target) is None
+    assert "neither compiled nor run" in str(lesson.asks_for_gpu(target))
 
 
 @NO_GPU

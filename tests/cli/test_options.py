@@ -42,7 +42,7 @@ def test_mistakes_get_one_clear_message(words: str, said: str, monkeypatch: pyte
 def test_a_source_that_is_no_text_is_said(tmp_path: Path, command: str) -> None:
     (tmp_path / "latin.cu").write_bytes(b"// Gr\xfc\xdfe\n")
     done = CliRunner().invoke(cli.app, [command, str(tmp_path / "latin.cu")])
-    assert done.exit_code == 1 and "latin.cu is no UTF-8 text" in str(done.exception)
+    assert done.exit_code == 1 and "latin.cu is no UTF-8 text" in f"{done.exception}{done.stderr}"
 
 
 def test_a_lesson_named_twice_is_taken_once() -> None:

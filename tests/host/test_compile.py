@@ -139,7 +139,7 @@ def test_calls_of_compile_that_cannot_work(tmp_path: Path, monkeypatch: pytest.M
     doublify = kernels.path("doublify")
     with pytest.raises(TypeError, match="a tuple of str"):
         host.compile(doublify, "-DFACTOR=3")
-    with pytest.raises(ValueError, match="'thread' or 'address'; 'memory' came"):
+    with pytest.raises(ValueError, match="one of thread, address, blocks; 'memory' came"):
         host.compile(doublify, sanitize="memory")
     with pytest.raises(ValueError, match=r"no kernel 'triple' in doublify\.cuh; there are: doublify"):
         host.compile(doublify).get_function("triple")

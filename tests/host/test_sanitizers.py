@@ -96,6 +96,20 @@ def test_a_clean_kernel_that_fails_says_why() -> None:
     assert not isinstance(raised.value, host.SanitizerError)
 
 
+@pytest.mark.parametrize("sanitize", [None, "thread", "blocks"])
+def test_threads_that_wait_in_different_barriers_are_said(sanitize: str | None) -> None:
+    y = np.zeros(128, np.int32)
+    two_barriers = kernel("planted", "two_barriers", sanitize=sanitize)
+    with pytest.raises(host.KernelError, match=r"waits in the __syncthreads\(\) of line \d+, thread") as raised:
+        two_barriers((2,), (64,), (y, np.int32(32)))
+    lines = (HERE / "planted.cuh").read_text().splitlines()
+    told = [int(number) for number in re.findall(r"of line (\d+)", str(raised.value))]
+    assert len({*told}) == 2 and all("__syncthreads" in lines[number - 1] for number in told)
+    assert not y.any()
+    two_barriers((2,), (64,), (y, np.int32(64)))
+    assert y.all()
+
+
 @pytest.mark.skipif(
     not shutil.which("setarch") or subprocess.run(["setarch", "-R", "true"], capture_output=True).returncode != 0,
     reason="addresses cannot be made less random here (setarch -R)",

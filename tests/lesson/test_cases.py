@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
-from fourways import building, checking
+from fourways import building, checking, cli
 from fourways.lesson import Case, LessonError, cell, skeleton
 
 CASES = sorted(Path(__file__).parents[1].joinpath("cases").glob("*.cu"))
@@ -16,7 +17,7 @@ FITTING = ["heat", "julia", "rotate", "scale_half", "softclip", "within"]
 
 SAID = {
     "axpy": "host way leaves NaN in y, at element 0: does the kernel read it",
-    "drift": "nothing tells what particles holds: NumPy has no dtype for Particle",
+    "drift": r'host way leaves NaN in particles, at element 0: .* in_place = "particles"',
 }
 
 
@@ -120,7 +121,7 @@ def test_more_shared_memory_than_a_block_gets_unasked() -> None:
 def test_the_skeleton_of_each_is_python_and_runs_where_its_guess_is_right(path: Path, tmp_path: Path) -> None:
     signature = building.signatures(path)[path.stem]
     file = tmp_path / f"{path.stem}_case.py"
-    file.write_text(skeleton(signature))
+    file.write_text(skeleton(signature, path.read_text()))
     case = Case(path, case=file)
     inputs = case.make_inputs(33)
     if path.stem in FITTING:
@@ -139,8 +140,57 @@ def test_skeletons_are_clean(tmp_path: Path) -> None:
     )
     for path in (*CASES, wide):
         (signature,) = building.signatures(path).values()
-        (tmp_path / f"{path.stem}_case.py").write_text(skeleton(signature))
+        (tmp_path / f"{path.stem}_case.py").write_text(skeleton(signature, path.read_text()))
     Case(wide, case=tmp_path / "wide_case.py").make_inputs(5)
     configured = ["--config", str(Path(__file__).parents[2] / "pyproject.toml"), str(tmp_path)]
     done = subprocess.run([sys.executable, "-m", "ruff", "check", *configured], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+
+
+STRUCTS = """
+struct Particle { float3 x; float mass, charge; double v[2]; unsigned char kind; }; // 48 bytes, 7 of them a gap
+typedef struct { unsigned short a; int32_t b; } Pair;
+struct Either { int a; union { int b; float c; }; };
+struct Wide { float a; double2 b; };
+struct Knee { float low; double high; long long more; };
+"""
+BODY = "long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; if (i < n) "
+SKELETONS = {
+    "vectors": ("const float4 *x, float4 *y", "y[i] = x[i]", "(size, 4)).astype(np.float32)"),
+    "doubles": ("const double2 *x, double2 *y", "y[i] = x[i]", "np.complex128"),
+    "wholes": ("const uint3 *x, uint3 *y, int4 by", "y[i].z = x[i].x + by.w, y[i].x = y[i].y = 1", "(size, 3))"),
+    "indices": ("const float *x, const int *neighbour, float *y", "y[i] = x[neighbour[i]]", "max(size, 1), size"),
+    "few": ("const float *x, const unsigned short *cell, float *y", "y[i] = x[cell[i]]", "2**15), size"),
+    "structs": ("const Particle *x, Particle *y", "y[i] = x[i]", '("x", "float32", (3,)), ("mass", "float32"), ('),
+    "pairs": ("const Pair *x, Pair *y, float *z", "y[i] = x[i], z[i] = x[i].b", '[("a", "uint16"), ("b", "int32")]'),
+    "by_value": ("Knee knee, float *y", "y[i] = knee.low", "np.zeros((), Knee)"),
+    "unknown": ("const Either *x, Wide wide, Either *y, float *z", "y[i] = x[i], z[i] = wide.a", '"V8")'),
+}
+
+
+@pytest.mark.parametrize("name", SKELETONS)
+def test_a_skeleton_runs_at_once(name: str, tmp_path: Path) -> None:
+    """Vector types, structs with and without fields that the text tells, indices: also at size 0."""
+    parameters, body, said = SKELETONS[name]
+    file, case = tmp_path / "mine.cu", tmp_path / "mine_case.py"
+    file.write_text(f'{STRUCTS}extern "C" __global__ void {name}({parameters}, long long n) {{ {BODY} {{ {body}; }} }}')
+    assert CliRunner().invoke(cli.app, ["case", str(file)]).exit_code == 0
+    assert said in " ".join(case.read_text().split())
+    done = CliRunner().invoke(cli.app, ["check", str(file), "--case", str(case), "--way", "host"])
+    assert done.exit_code == 0 and "right" in done.stdout, done.stderr
+
+
+def test_fields_that_do_not_fill_the_struct_are_not_told(tmp_path: Path) -> None:
+    """The compiler's size decides: of a packed struct, or where a macro decides what is compiled."""
+    file = tmp_path / "mine.cu"
+    kernel = 'extern "C" __global__ void mine(const S *x, S *y, long long n) {}'
+    for struct, told in {
+        "struct S { char a; int b; };": True,
+        "#pragma pack(1)\nstruct S { char a; int b; };\n#pragma pack()\n": False,
+        "#if 0\nstruct S { int a; };\n#else\nstruct S { int a, b; };\n#endif\n": False,
+        "enum E { one };\nstruct S { E a; int b; };": False,
+        "struct S { int a; int f() { return a; } };": False,
+    }.items():
+        file.write_text(f"{struct}\n{kernel}")
+        (signature,) = building.signatures(file).values()
+        assert ("np.zeros(size, S)" in skeleton(signature, file.read_text())) == told, struct

@@ -18,6 +18,11 @@ KERNEL = """extern "C" __global__ void mine(const float *x, float *y, long long 
         y[i] = s[INDEX];
 }
 """
+CASE = """import numpy as np
+sizes = (4096,)
+make_inputs = lambda size: (np.ones(size, np.float32),)
+reference = lambda x: x
+"""
 SOUND = {"BETWEEN": "__syncthreads()", "GUARD": "i < n", "INDEX": "(threadIdx.x + 1) % 256"}
 
 
@@ -47,6 +52,23 @@ def test_a_race_is_two_lines_and_two_threads(tmp_path: Path) -> None:
     assert "mine.cu:8: y[i] = s[(threadIdx.x + 1) % 256];" in done.stderr
     assert "of s, which has 256" in done.stderr and "by thread" in done.stderr
     assert "entry.hpp" not in done.stderr and len(done.stderr.splitlines()) == 5
+
+
+def test_a_race_between_blocks_is_found_by_the_same_option(tmp_path: Path) -> None:
+    done = check(tmp_path, "thread", **{"y[i] = s": "y[0] = s"})
+    assert done.exit_code == 1 and "mine_host, size 1009: A race between blocks, at element 0 of y" in done.stderr
+    assert done.stderr.count("mine.cu:8: y[0] = s[(threadIdx.x + 1) % 256];") == 2 and "block (1, 0, 0)" in done.stderr
+
+
+def test_a_case_whose_sizes_are_all_large_is_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "case.py").write_text(CASE)
+    check(tmp_path, "thread", INDEX="threadIdx.x")
+    words = ["check", str(tmp_path / "mine.cu"), "--case", str(tmp_path / "case.py"), "--sanitize", "thread"]
+    done = CliRunner().invoke(cli.app, words)
+    assert done.exit_code == 0 and "Nothing was found at 1 size, 4096" in done.stdout
+    (tmp_path / "case.py").write_text(CASE.replace("4096", "600").replace("lambda x: x", "lambda x: 2 * x"))
+    done = CliRunner().invoke(cli.app, words)
+    assert done.exit_code == 1 and "element 0 is" in done.stderr, "a wrong answer is no race"
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ _ADVICE = (
         f"take one that the compiler knows, such as {', '.join(toolchain.ARCHITECTURES)}",
     ),
     ("nrecognized option|nknown option", "options are passed on as they are: mend the one that the compiler names"),
+    ("too much shared data", "more shared memory than a block gets unasked must be dynamic: extern __shared__"),
     (
         "not allowed in JIT mode",
         "NVRTC compiles device code alone: put host code into #ifndef __CUDACC_RTC__, and include the parts of CUB "

@@ -4,6 +4,6 @@ In a program of your own, `checked` holds each launch of a kernel to its signatu
 """
 
 from fourways.checking.arrays import Expected, as_list, fetch, fresh_outputs, place, poison
-from fourways.checking.at_sizes import SIZES, check, exercise
+from fourways.checking.at_sizes import SIZES, check, exercise, outcomes
 from fourways.checking.launch import checked
 from fourways.checking.verdict import CheckFailure, compare, compare_all, verdict

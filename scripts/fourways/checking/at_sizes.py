@@ -3,7 +3,7 @@
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -77,7 +77,9 @@ def check(ways: Ways, sizes: Iterable[int] = (), timeout: int | None = None) -> 
                 with _ends_in(None if is_host(way) else timeout, f"{ways.called(way)}, size {size}"):
                     problem = verdict(function, way, inputs, expected, ways.rtol, ways.in_place, ways.atol)
             except CheckFailure as failure:
-                raise CheckFailure(f"{ways.called(way)}, size {size}: {failure}") from failure.__cause__
+                lost = CheckFailure(f"{ways.called(way)}, size {size}: {failure}")
+                lost.rows = [*rows, {"way": way, "sizes": len(sizes), "outcome": str(lost)}]
+                raise lost from failure.__cause__
             except Exception as error:
                 problem = f"it raised {type(error).__name__}: {error}"
                 errors.append(error)
@@ -88,9 +90,18 @@ def check(ways: Ways, sizes: Iterable[int] = (), timeout: int | None = None) -> 
         rows.append({"way": way, "sizes": len(sizes), "outcome": outcome})
     rows += [{"way": way, "sizes": 0, "outcome": f"not run: {why}"} for way, why in ways.missing.items()]
     if problems:
-        raise CheckFailure("\n".join(problems)) from (errors[0] if errors else None)
+        wrong = CheckFailure("\n".join(problems))
+        wrong.rows = rows
+        raise wrong from (errors[0] if errors else None)
     if not ways.runnable:
-        raise CheckFailure(f"no way of {ways.kernel} can run here, so nothing was checked")
+        nothing = CheckFailure(f"no way of {ways.kernel} can run here, so nothing was checked")
+        nothing.rows = rows
+        raise nothing
+    return outcomes(rows)
+
+
+def outcomes(rows: Sequence[Row]) -> Table:
+    """The rows of one check, or of several, as a table."""
     columns = [
         ("way", lambda row: row["way"]),
         ("sizes checked", lambda row: str(row["sizes"])),

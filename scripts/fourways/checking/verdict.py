@@ -16,6 +16,7 @@ from fourways.checking.arrays import (
     same,
 )
 from fourways.lesson import is_host
+from fourways.tables import Row
 
 _WRITE = "y[...] = value writes into y; y = value makes another y"
 _LOST = """This process's GPU context is lost with it, and no way can use the GPU any more: mend the kernel, and start
@@ -23,7 +24,12 @@ Python anew (in Jupyter: restart the kernel). On the CPU, the way "host" says wh
 
 
 class CheckFailure(AssertionError):
-    """A way gave a wrong answer. The message says which way, which size, which element, what came and what should."""
+    """A way gave a wrong answer. The message says which way, which size, which element, what came and what should.
+
+    `rows` are those of the table that `check` would have returned.
+    """
+
+    rows: Sequence[Row] = ()
 
 
 def verdict(

@@ -42,6 +42,9 @@ def case(
     - `size = "n"`: the parameter that takes the size, where several could
     - `outputs = ("y",)`: where the kernel only reads a pointer that is not to const
     - `in_place = ("u",)`: outputs that are read, too; `make_inputs` gives what they hold before
+
+    A pointer to one of CUDA's vector types takes the numbers of an element along the last axis: `float4 *` an array of
+    float32 of shape `(size, 4)`. Of `float2` and `double2` complex numbers will do, too.
     """
     from fourways import files, kernels, lesson
 
@@ -60,7 +63,7 @@ def case(
     if target.exists():
         raise typer.BadParameter(f"{target} is there already: name another, or remove it", param_hint="--output")
     signature = lesson.signature_of(path, entry)
-    files.write_text(writable(target) or target, lesson.skeleton(signature))
+    files.write_text(writable(target) or target, lesson.skeleton(signature, path.read_text(encoding="utf-8")))
     console.print(str(signature), markup=False, highlight=False, soft_wrap=True)
     written = files.short(target)
     chosen = ["--entry", entry] if entry else []

@@ -8,6 +8,8 @@ import typer
 from fourways import toolchain
 from fourways.cli import options
 
+Row = dict[str, Any]  # as fourways.tables has it, which imports NumPy
+
 
 def check(
     targets: Annotated[
@@ -23,6 +25,7 @@ def check(
         str | None,
         typer.Option("--sanitize", help="`thread` or `address`: look for races, or for accesses outside of arrays."),
     ] = None,
+    json_file: options.Json = None,
 ) -> None:
     """Check that every way gives the right answer at every awkward size, for the lessons named (default: all).
 
@@ -32,58 +35,118 @@ def check(
     takes, with the inputs and against the reference of a case, which `fourways case my.cu` begins for you. Without a
     case its arrays are random and of one size, its numbers 1, its structs all zeros, and the host way judges.
 
-    `fourways check my.cu --sanitize thread` runs it on the CPU, each CUDA thread as an OS thread, and names the lines
-    of a race within a block; `--sanitize address` those that use an array beyond its ends. No GPU is needed.
+    `fourways check a.cu b.cu --case my_case.py --json rows.json` judges several files by one case. A file that cannot
+    be judged is a row that says why, and the others are judged.
+
+    `fourways check my.cu --sanitize thread` runs it on the CPU and names the lines of a race, between threads of a
+    block or between blocks; `--sanitize address` names those that use an array beyond its ends. No GPU is needed.
     """
     from fourways import building, checking, lesson
 
     options.one_of(way, lesson.WAYS, "--way")
     if sanitizer:
-        options.one_of([sanitizer], lesson.SANITIZERS, "--sanitize")
+        options.one_of([sanitizer], tuple(lesson.SANITIZERS), "--sanitize")
         if set(way or ["host"]) != {"host"}:
             raise typer.BadParameter("only the host way runs under a sanitizer", param_hint="--way")
     _refuse_missing(way, toolchain.missing)
-    failed = False
-    chosen: dict[Any, None] = {}
+    chosen: dict[Any, str] = {}  # by lesson, case, or the error that refuses a file: what the rows call it
     for name in targets or [each.number for each in lesson.all_lessons()]:
         try:
-            chosen[options.target(name, entry, case, reference, timeout)] = None
-        except building.BuildError as error:
-            failed = True
-            options.tell(error, "red")
-    for target in chosen:
-        options.console.print(_name(target), style="bold", markup=False, highlight=False)
-        try:
-            if sanitizer:
-                with lesson.sanitizing(sanitizer):
-                    _sanitize(_ways(target, ["host"]))
-            else:
-                with options.errors.status("compiling") as status:
-                    ways = _ways(target, way, lambda what: status.update(f"compiling {what}"))
-                options.console.print(checking.check(ways, timeout=timeout))
-                _say_judge(target)
-        except (checking.CheckFailure, RuntimeError) as error:  # a compiler's refusal, a fault of the kernel
-            failed = True
-            options.tell(error, "red")
-    raise typer.Exit(1 if failed else 0)
+            target = options.target(name, entry, case, reference, timeout)
+            chosen[target] = target.slug if isinstance(target, lesson.Lesson) else name
+        except lesson.NotThereError:  # before any work
+            raise
+        except (lesson.LessonError, building.BuildError) as error:
+            chosen[error] = name
+    rows: list[Row] = []
+    with options.keeping(json_file) as kept:
+        for target, name in chosen.items():
+            options.console.print(name, style="bold", markup=False, highlight=False, soft_wrap=True)
+            rows += [{"file": name, **row} for row in _judged(target, way, timeout, sanitizer)]
+            kept[:] = [checking.outcomes(rows)]
+    if not sanitizer and any(row["way"] == "host" and row["outcome"] == "right" for row in rows):
+        options.console.print("Not looked for on the CPU: races, overruns of static shared memory (--sanitize).")
+    good = ("right", "not run", "nothing was found")
+    raise typer.Exit(0 if all(row["outcome"].startswith(good) for row in rows) else 1)
 
 
-def _sanitize(ways: Any) -> None:
-    """Check the host way, which was compiled with a sanitizer. Raises CheckFailure with what was found.
+def _judged(target: Any, way: Sequence[str] | None, timeout: int, sanitizer: str | None) -> Sequence[Row]:
+    """Check one lesson or case, print what came out, and return the rows. An error in its place is its refusal."""
+    from fourways import building, checking, lesson
+
+    try:
+        if isinstance(target, Exception):
+            raise target
+        return [_sanitized(target, sanitizer)] if sanitizer else _checked(target, way, timeout)
+    except checking.CheckFailure as failure:
+        options.tell(failure, "red")
+        return failure.rows or [{"way": "host", "sizes": 0, "outcome": str(failure)}]
+    except (lesson.LessonError, building.BuildError, RuntimeError) as error:
+        options.tell(error, "red")
+        refused = "refused: " if isinstance(error, lesson.LessonError | building.BuildError) else ""
+        return [{"way": None, "sizes": 0, "outcome": f"{refused}{error}"}]
+
+
+def _checked(target: Any, way: Sequence[str] | None, timeout: int) -> Sequence[Row]:
+    """Check the ways of a target and print the table; a kernel that ran on the CPU alone is compiled for a GPU, too."""
+    from fourways import checking, lesson
+
+    with options.errors.status("compiling") as status:
+        ways = _ways(target, way, lambda what: status.update(f"compiling {what}"))
+    table = checking.check(ways, timeout=timeout)
+    if isinstance(target, lesson.Case) and set(ways.runnable) == {"host"}:
+        [host] = [row for row in table.rows if row["way"] == "host"]
+        if note := lesson.asks_for_gpu(target):
+            host["note"] = note
+            options.tell(note, "yellow")
+        if refusal := lesson.refused_for_gpu(target):
+            host["outcome"] = refusal
+            wrong = checking.CheckFailure(f"{target.path.name} {refusal}")
+            wrong.rows = table.rows
+            raise wrong
+    options.console.print(table)
+    _say_judge(target)
+    return table.rows
+
+
+def _sanitized(target: Any, sanitizer: str) -> Row:
+    """Check the host way under a sanitizer, and return the row.
 
     At small sizes, because each CUDA thread of a block becomes an OS thread. The largest first: just past the end of a
     long array AddressSanitizer knows whose end that was.
     """
     from fourways import checking, lesson
 
-    sizes = [size for size in sorted(ways.sizes or checking.SIZES, reverse=True) if 0 < size < 2000]
-    for size in sizes:
-        try:
-            checking.check(ways, [size])
-        except RuntimeError as error:  # host.SanitizerError, or a crash of which the sanitizer does not know
-            problem = f"{ways.kernel}_host, size {size}: {lesson.finding(str(error))}"
+    for kind in lesson.SANITIZERS[sanitizer]:
+        with lesson.sanitizing(kind):
+            ways = _ways(target, ["host"])
+            known = sorted(filter(None, ways.sizes or checking.SIZES), reverse=True) or [0]
+            sizes = [size for size in known if size < 2000] or known[-1:]
+            for size in sizes:
+                _check_sanitized(ways, size, kind)
+    at = f"at {len(sizes)} sizes, from {sizes[-1]} to {sizes[0]}" if sizes[1:] else f"at 1 size, {sizes[0]}"
+    looked = lesson.LOOKS_FOR[sanitizer]
+    options.console.print(f"Nothing was found {at}.\nLooked for: {looked}.", highlight=False, soft_wrap=True)
+    return {"way": "host", "sizes": len(sizes), "outcome": f"nothing was found: {looked}"}
+
+
+def _check_sanitized(ways: Any, size: int, kind: str) -> None:
+    """Check one size. Raises CheckFailure with what was found.
+
+    In a search for races between blocks a wrong answer alone is none: threads of a block may race, which the next
+    search finds.
+    """
+    from fourways import checking, lesson
+
+    try:
+        checking.check(ways, [size])
+    except (checking.CheckFailure, RuntimeError) as error:
+        cause = error if isinstance(error, RuntimeError) else error.__cause__
+        if isinstance(cause, RuntimeError):  # host.SanitizerError, or a crash of which the sanitizer does not know
+            problem = f"{ways.kernel}_host, size {size}: {lesson.finding(str(cause))}"
             raise checking.CheckFailure(problem) from None
-    options.console.print(f"Nothing was found at {len(sizes)} sizes, from {sizes[-1]} to {sizes[0]}.", highlight=False)
+        if kind != "blocks":
+            raise
 
 
 def time(

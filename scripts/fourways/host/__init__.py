@@ -7,10 +7,10 @@
 The calls are those of CuPy's `RawModule` and `RawKernel`. `cpp/host/cuda_on_host.hpp` says how blocks and threads run.
 A kernel runs in a program of its own, on copies of the arrays. One that leaves its arrays, divides by zero, aborts or
 never ends takes that program down: Python gets a KernelError that says which thread did what, and the arrays as before.
-With `sanitize="thread"` or `"address"` a launch looks for races or for accesses outside of the arrays, and raises
-SanitizerError. A race between two blocks goes unseen, because blocks run one after another.
+With `sanitize` a launch looks for more, and raises SanitizerError: "thread" finds races between threads of a block,
+"blocks" races between blocks in the launch's arrays, "address" accesses outside of arrays and of shared memory.
 """
 
-from fourways.host.compile import CompileError, HostKernel, HostModule, compile
+from fourways.host.compile import SANITIZERS, CompileError, HostKernel, HostModule, compile
 from fourways.host.launch import check_shape
 from fourways.host.process import KernelError, SanitizerError

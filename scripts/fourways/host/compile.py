@@ -16,7 +16,12 @@ _NO_HOST_WAY = {
     r"^\s*#\s*include\s*<(cooperative_groups|mma\.h|cuda/pipeline|cuda/barrier)": "it includes <{0}>, GPU-only",
     r"^[^/\n]*\basm\b\s*(volatile\s*)?\(": "it has inline PTX",
 }
-_SANITIZERS = {"thread": ("-fsanitize=thread", "-DFOURWAYS_THREADS"), "address": ("-fsanitize=address",)}
+SANITIZERS = {
+    "thread": ("-O1", "-g", "-DFOURWAYS_SANITIZED", "-DFOURWAYS_THREADS", "-fsanitize=thread"),
+    "address": ("-O1", "-g", "-DFOURWAYS_SANITIZED", "-fsanitize=address"),
+    "blocks": ("-O2", "-g", "-fno-pie", "-DFOURWAYS_BLOCKS"),
+}
+_GCC_VOLATILE = ("--param", "tsan-distinguish-volatile=1")
 _DYNAMIC_SHARED = re.compile(
     r"extern\s+__shared__\s+(?:(?:__align__|alignas)\s*\([^)]*\)\s*)?([\w:<> ]+?)\s+(\w+)\s*\[\s*\]\s*;"
 )
@@ -75,8 +80,8 @@ def compile(
 ) -> HostModule:
     """Compile the kernels of one file, or take them from the cache.
 
-    `options` are the C++ compiler's (`-DFACTOR=3`, `-I…` relative to the kernel's folder); `sanitize` is None, "thread"
-    or "address". A launch that finishes no block in `timeout` whole seconds is stopped.
+    `options` are the C++ compiler's (`-DFACTOR=3`, `-I…` relative to the kernel's folder); `sanitize` is None or one of
+    `SANITIZERS`. A launch that finishes no block in `timeout` whole seconds is stopped.
     Raises CompileError; ValueError where the kernel has no host way, or where its text stands in place of the path;
     FileNotFoundError without the file or a C++ compiler.
     """
@@ -89,8 +94,8 @@ def compile(
         raise ValueError(f"timeout is a whole number of seconds, 1 or more; {timeout!r} came")
     if isinstance(options, str):
         raise TypeError("options are a tuple of str, such as ('-DFACTOR=3',); a lone str came")
-    if sanitize not in (None, *_SANITIZERS):
-        raise ValueError(f"sanitize is None, 'thread' or 'address'; {sanitize!r} came")
+    if sanitize not in (None, *SANITIZERS):
+        raise ValueError(f"sanitize is None or one of {', '.join(SANITIZERS)}; {sanitize!r} came")
     text = path.read_text(encoding="utf-8")
     for pattern, reason in _NO_HOST_WAY.items():
         if found := re.search(pattern, text, re.MULTILINE):
@@ -99,7 +104,7 @@ def compile(
     if not parameters:
         raise ValueError(f"{path} holds no `__global__ void` function")
     built = _build(path, _translation_unit(path, text, list(parameters)), tuple(options), sanitize)
-    return HostModule(path, parameters, Process(built, bool(sanitize)), timeout)
+    return HostModule(path, parameters, Process(built, sanitize in ("thread", "address")), timeout)
 
 
 def _build(path: Path, unit: str, options: tuple[str, ...], sanitize: str | None) -> Path:
@@ -107,16 +112,20 @@ def _build(path: Path, unit: str, options: tuple[str, ...], sanitize: str | None
     compiler = toolchain.host_compiler()
     if compiler is None:
         raise FileNotFoundError(toolchain.missing("host"))
-    target = ("-O1", "-g", "-DFOURWAYS_SANITIZED", *_SANITIZERS[sanitize]) if sanitize else ("-O3",)
+    target = SANITIZERS[sanitize] if sanitize else ("-O3",)
     folder = kernels.root() / "cpp" / "host"
     cuda = [word for include in toolchain.include_dirs() for word in ("-isystem", str(include))]
     common = ("-fvisibility=hidden", "-pthread", "-std=c++20", *cuda, "-x", "c++", "-")
     ours = ("-iquote", str(path.parent), "-iquote", str(folder))
     try:
         process = cache.compiled('#include "process.cpp"\n', compiler, (*target, "-c", *common), folder, "o")
-        return cache.compiled(
-            unit, compiler, (*target, *options, *ours, *common, "-x", "none", str(process)), path.parent
-        )
+        command = (*target, *options, *ours, *common)
+        if sanitize == "blocks":  # two steps, because a linker told of -fsanitize=thread takes ThreadSanitizer
+            volatile = ("-mllvm", "-tsan-distinguish-volatile") if "clang" in compiler.resolve().name else _GCC_VOLATILE
+            instrumented = ("-fsanitize=thread", *volatile, "-c", *command)
+            part = cache.compiled(unit, compiler, instrumented, path.parent, "o")
+            unit, command = "", ("-no-pie", *target, *common, "-x", "none", str(part))
+        return cache.compiled(unit, compiler, (*command, "-x", "none", str(process)), path.parent)
     except cache.Refusal as refusal:
         words = str(refusal)
     if name := _LINKAGE.search(words):

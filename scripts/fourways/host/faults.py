@@ -58,15 +58,20 @@ def _place(fault: _Fault, launch: Launch, layout: Layout) -> str:
         return f"byte {fault.offset} of its dynamic shared memory, which has shared_mem={launch.shared_bytes} bytes"
     if fault.memory < 0:
         return "memory that is in none of its arrays, or not aligned as its type must be"
-    address = layout.spans[fault.memory].begin + fault.offset
-    here = [i for i, memory in enumerate(layout.memories) if memory == fault.memory]
-    nearest = min(here, key=lambda i: _distance(address, launch.values[i]))
-    name, array = launch.signature.parameters[nearest].name, launch.values[nearest]
-    element = (address - array.ctypes.data) // array.itemsize
+    name, array, element = nearest(fault.memory, fault.offset, launch, layout)
     if 0 <= element < array.size:
         return f"element {element} of {name}, which the kernel declares const"
     hint = "; is there a test like `if (i < n)`, and is n that number?" if element >= 0 else ""
     return f"element {element} of {name}, which has {array.size}{hint}"
+
+
+def nearest(memory: int, offset: int, launch: Launch, layout: Layout) -> tuple[str, np.ndarray, int]:
+    """The parameter and the array at or next to a byte of a memory, and the number of the element there."""
+    address = layout.spans[memory].begin + offset
+    here = [i for i, each in enumerate(layout.memories) if each == memory]
+    argument = min(here, key=lambda i: _distance(address, launch.values[i]))
+    array = launch.values[argument]
+    return launch.signature.parameters[argument].name, array, (address - array.ctypes.data) // array.itemsize
 
 
 def _distance(address: int, array: np.ndarray) -> int:

@@ -14,6 +14,7 @@ from pathlib import Path
 from fourways.host.arrays import Layout
 from fourways.host.faults import explain
 from fourways.host.launch import Launch
+from fourways.host.races import explain_race, is_race
 
 _FOUND = 66  # exit status of a program in which a sanitizer found a fault
 _KEPT = 2**28  # bytes of arrays whose memory stays for the next launch: fresh pages take longer than copying into them
@@ -72,7 +73,7 @@ class _Worker:
     """One run of the program. The sides share a file in memory; they talk by a socket, a message at a time."""
 
     def __init__(self, command: list[str]):
-        self._owner, self._name = os.getpid(), Path(command[-1]).name
+        self._owner, self._program, self._name = os.getpid(), Path(command[-1]), Path(command[-1]).name
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._memory, self._output, self._errors = (
             FileIO(os.memfd_create(f"fourways {name}"), "r+") for name in ("arrays", "output", "errors")
@@ -116,6 +117,9 @@ class _Worker:
             sys.stderr.write(_taken(self._errors))
         elif reply.startswith(b"!"):
             raise KernelError(reply[1:].decode())
+        elif is_race(reply):
+            self._last_words()
+            raise SanitizerError(explain_race(reply, launch, layout, self._program))
         elif reply:
             raise KernelError(explain(reply, launch, layout, self._last_words()))
         else:

@@ -37,6 +37,7 @@ from fourways.lesson.case_ways import build
 from fourways.lesson.notebook import LessonError, kernel_file
 from fourways.lesson.roles import count, roles, taken, wants
 from fourways.lesson.skeleton import skeleton
+from fourways.lesson.structs import struct
 from fourways.lesson.ways import WAYS, Ways
 
 THREADS = 256
@@ -83,7 +84,7 @@ class Case:
         self.options = tuple(self._absolute(option) for option in given.several(str, "options"))
         self.signature = signature or signature_of(self.path, entry, self.options)
         if not self.file:
-            given = CaseFile(None, reference or self.path.name, skeleton(self.signature))
+            given = CaseFile(None, reference or self.path.name, skeleton(self.signature, self.source))
         if reference:
             given.defines["reference"] = named_reference(reference)
         self._given, self._refuse = given, given.refuse
@@ -137,7 +138,7 @@ class Case:
     def blank_outputs(self, size: int, *inputs: Any) -> dict[str, np.ndarray]:
         """Outputs where nothing tells their shapes: `size` elements of the kernel's dtypes, NaN or -1; or their inputs.
 
-        Raises LessonError for an output of a dtype that NumPy does not have.
+        Raises LessonError for an output whose elements have no known size.
         """
         blank = {}
         for name in self.outputs:
@@ -146,10 +147,11 @@ class Case:
                 continue
             parameter = self._parameters[name]
             dtype, count = (parameter.dtype, 1) if parameter.dtype else parameter.vector or (None, 1)
-            if not dtype:
+            element = np.dtype(dtype) if dtype else struct(parameter, self.source)
+            if not element:
                 self._refuse(f"without a reference nothing tells what {name} holds: {parameter.why}")
-            blank[name] = np.full(int(size) * count * np.dtype(dtype).itemsize, 255, np.uint8).view(dtype)
-            if not parameter.dtype:
+            blank[name] = np.full(int(size) * count * element.itemsize, 255, np.uint8).view(element)
+            if not parameter.dtype and dtype:
                 blank[name] = blank[name].reshape(-1, count)
         return blank
 
@@ -335,7 +337,12 @@ def _first(found: np.ndarray) -> int | None:
 
 
 def _first_nan(array: np.ndarray) -> int | None:
-    return _first(np.isnan(array)) if array.dtype.kind in "fc" else None
+    nan = np.zeros(array.shape, bool)
+    for name in array.dtype.names or (...,):
+        numbers = array[name]
+        if numbers.dtype.kind in "fc":
+            nan |= np.isnan(numbers).any(axis=tuple(range(array.ndim, numbers.ndim)))  # a field may be an array
+    return _first(nan)
 
 
 def _read_only(value: Any) -> Any:

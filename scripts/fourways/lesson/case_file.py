@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fourways.lesson.notebook import LessonError
+from fourways.lesson.notebook import LessonError, NotThereError
 
 
 class CaseFile:
@@ -82,7 +82,7 @@ def named_reference(reference: str) -> Callable[..., Any]:
     """The function that `"expected.py:function"` names. Raises LessonError if there is none."""
     file, _, name = reference.rpartition(":")
     if not Path(file).is_file():
-        raise LessonError(f"no file {file!r}: a reference is named as expected.py:function")
+        raise NotThereError(f"no file {file!r}: a reference is named as expected.py:function")
     function = _run(Path(file)).get(name)
     if not callable(function):
         raise LessonError(f"{file} defines no function {name!r}")
@@ -98,7 +98,7 @@ def named_reference(reference: str) -> Callable[..., Any]:
 
 def _run(file: Path) -> Mapping[str, Any]:
     if not file.is_file():
-        raise LessonError(f"no file {file}: `fourways case my.cu` writes a case for a kernel")
+        raise NotThereError(f"no file {file}: `fourways case my.cu` writes a case for a kernel")
     try:
         file.read_text(encoding="utf-8")
         return runpy.run_path(str(file), run_name=file.stem)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from fourways import kernels
 from fourways.lesson.case import Case
-from fourways.lesson.notebook import Lesson, LessonError, all_lessons, find
+from fourways.lesson.notebook import Lesson, LessonError, NotThereError, all_lessons, find
 
 
 def lesson_or_case(
@@ -28,5 +28,5 @@ def lesson_or_case(
     if about := [found for found in lessons if found.meta["kernel"] == name]:
         return about[0]
     if also := [found.number for found in lessons if name in found.meta.get("also", ())]:
-        raise LessonError(f"{name}: lesson {also[0]} calls it: fourways run {also[0]}; alone it needs a --case")
+        raise NotThereError(f"{name}: lesson {also[0]} calls it: fourways run {also[0]}; alone it needs a --case")
     return Case(kernels.path(name), entry, case, reference, timeout)

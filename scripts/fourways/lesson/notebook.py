@@ -14,6 +14,10 @@ class LessonError(ValueError):
     """A lesson that does not exist or does not have the agreed shape. The message says what to mend."""
 
 
+class NotThereError(LessonError):
+    """A name that means nothing here: no such lesson, no such file."""
+
+
 @dataclass(frozen=True)
 class Lesson:
     """One lesson file, read once. Raises LessonError from its properties where the file is not of the agreed shape."""
@@ -101,7 +105,7 @@ def find(name: str) -> Lesson:
     for lesson in lessons:
         if wanted.zfill(2) == lesson.number or wanted in (lesson.slug, lesson.slug.split("_", 1)[1]):
             return lesson
-    raise LessonError(f"no lesson {name!r}; there are: {', '.join(lesson.slug for lesson in lessons) or 'none'}")
+    raise NotThereError(f"no lesson {name!r}; there are: {', '.join(lesson.slug for lesson in lessons) or 'none'}")
 
 
 def kernel_file(name: str) -> Path:
@@ -112,7 +116,7 @@ def kernel_file(name: str) -> Path:
     if not kernels.is_file(name):
         return kernels.path(name if name in kernels.names() else str(find(name).meta["kernel"]))
     if not Path(name).is_file():
-        raise LessonError(f"no file {name}: give the path of a .cu or .cuh, or a lesson's number")
+        raise NotThereError(f"no file {name}: give the path of a .cu or .cuh, or a lesson's number")
     try:
         Path(name).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

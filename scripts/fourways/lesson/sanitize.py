@@ -9,7 +9,13 @@ from typing import Any
 
 from fourways import files, host, kernels
 
-SANITIZERS = ("thread", "address")
+SANITIZERS = {"thread": ("blocks", "thread"), "address": ("address",)}
+"""What `--sanitize` takes, and the compilations by `host.compile` that look for it."""
+LOOKS_FOR = {
+    "thread": "races between threads of a block, and between blocks in the kernel's arrays",
+    "address": "accesses outside of arrays and of shared memory",
+}
+"""What each looks for, in words."""
 
 _ACCESS = re.compile(
     r"^ *(?P<verb>(?:previous )?(?:atomic )?(?:read|write)) of size (?P<bytes>\d+) at (?P<address>0x\w+) "
@@ -34,14 +40,15 @@ _RACED = re.compile(r"Location is (?:global '(?P<name>[^']+)'|heap block) of siz
 
 @contextmanager
 def sanitizing(kind: str) -> Iterator[None]:
-    """In this block `host.compile`, which lessons call, compiles with this sanitizer: of `SANITIZERS`.
+    """In this block `host.compile`, which lessons call, compiles with this sanitizer: a key of `host.SANITIZERS`.
 
-    A CUDA thread is then an OS thread from the start, so that the report can name it.
+    But for "blocks" a CUDA thread is then an OS thread from the start, so that the report can name it.
     """
     plain = host.compile
 
     def compile(path: str | Path, options: Sequence[str] = (), sanitize: str | None = None, **more: Any) -> Any:
-        return plain(path, (*options, "-DFOURWAYS_THREADS"), sanitize or kind, **more)
+        first = () if kind == "blocks" else ("-DFOURWAYS_THREADS",)
+        return plain(path, (*options, *first), sanitize or kind, **more)
 
     host.compile = compile  # type: ignore[assignment]
     try:

@@ -43,3 +43,13 @@ extern "C" __global__ void never_meet(int *y)
         y[threadIdx.x] = __shfl_sync(0xffffffff, 1, 0);
     __syncthreads();
 }
+
+// The halves of a block wait in two barriers.
+extern "C" __global__ void two_barriers(int *y, int half)
+{
+    if (threadIdx.x < half)
+        __syncthreads();
+    else
+        __syncthreads();
+    y[blockIdx.x * blockDim.x + threadIdx.x] = 1;
+}

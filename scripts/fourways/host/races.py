@@ -1,0 +1,67 @@
+"""A race between blocks, in words: both accesses with their lines in the kernel."""
+
+import linecache
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+from fourways import files, kernels
+from fourways.host.arrays import Layout
+from fourways.host.faults import nearest
+from fourways.host.launch import Launch
+
+_RACE = struct.Struct("11q")  # `Race` of cpp/host/between_blocks.hpp
+_KIND = struct.pack("q", -1)
+
+
+class _Access(NamedTuple):
+    code: int
+    deed: int  # 1: writes; 2: atomic
+    thread: int
+    block: int
+
+
+def is_race(report: bytes) -> bool:
+    """Whether the program reports a race, rather than a fault."""
+    return report.startswith(_KIND)
+
+
+def explain_race(report: bytes, launch: Launch, layout: Layout, program: Path) -> str:
+    """Say which array element two blocks access, and by which lines of the kernel that `program` was compiled from."""
+    _, memory, offset, *numbers = _RACE.unpack(report)
+    later, earlier = _Access(*numbers[:4]), _Access(*numbers[4:])
+    name, array, element = nearest(memory, offset, launch, layout)
+    return "\n".join(
+        [
+            f"A race between blocks, at element {element} of {name}, which has {array.size}. No array was changed.",
+            *_lines(later, launch, program),
+            *_lines(earlier, launch, program),
+            "Blocks run in any order, or at once: let one block alone write an element, or use atomicAdd and its like; "
+            "an atomic flag orders what another block wrote only if __threadfence() stands before it.",
+        ]
+    )
+
+
+def _lines(access: _Access, launch: Launch, program: Path) -> list[str]:
+    x, y, z = launch.shape[3:]
+    thread = (access.thread % x, access.thread // x % y, access.thread // (x * y) % z)
+    x, y, _ = launch.shape[:3]
+    block = (access.block % x, access.block // x % y, access.block // (x * y))
+    deed = "written" if access.deed & 1 else "read"
+    atomic = ", atomically" if access.deed & 2 else ""
+    return [*_source(access.code, program), f"    {deed} by thread {thread} of block {block}{atomic}"]
+
+
+def _source(code: int, program: Path) -> list[str]:
+    """The kernel's line that an instruction belongs to, or nothing where no tool tells."""
+    tool = shutil.which("addr2line") or shutil.which("llvm-addr2line")
+    if not tool:
+        return ["  (which line it is, addr2line tells: install binutils)"]
+    said = subprocess.run([tool, "-i", "-e", str(program), hex(code - 1)], capture_output=True, text=True).stdout
+    for place in said.splitlines():  # the innermost of inlined functions first
+        path, _, number = place.split(" (")[0].rpartition(":")
+        if kernels.is_file(path) and number.isdigit():
+            return [f"  {files.short(Path(path))}:{number}: {linecache.getline(path, int(number)).strip()}"]
+    return []
