@@ -16,7 +16,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from fourways import install
+from fourways import install, toolchain
 
 ROOT = Path(__file__).parents[1]
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
@@ -89,7 +89,7 @@ def test_the_conda_route_installs_and_builds(tmp_path: Path) -> None:
         return done.stdout
 
     run(uv, "venv", "--quiet", "--python", sys.executable, prefix)
-    compiler.symlink_to(shutil.which("g++") or pytest.skip("no g++ to stand in for conda's"))
+    compiler.symlink_to(toolchain.host_compiler() or pytest.skip("no g++ to stand in for conda's"))
     (tmp_path / "path").mkdir()
     for tool in ("sh", "env", "as", "ld", "ar", "cc1plus", "dirname", "cat"):  # neither gcc, g++ nor c++
         if found := shutil.which(tool):

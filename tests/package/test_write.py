@@ -69,7 +69,7 @@ def case(tmp_path: Path) -> lesson.Case:
     return lesson.Case(tmp_path / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
 
 
-def test_the_kernel_and_the_case_are_carried_over(case: lesson.Case, tmp_path: Path) -> None:
+def test_the_kernel_and_the_case_are_carried_over(case: lesson.Case, root: Path, tmp_path: Path) -> None:
     folder = tmp_path / "double_it"
     package.write(case, "double_it", folder)
     texts = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
@@ -81,6 +81,7 @@ def test_the_kernel_and_the_case_are_carried_over(case: lesson.Case, tmp_path: P
     assert "cuda_std_20" in texts["CMakeLists.txt"] and "std=c++20" not in texts["CMakeLists.txt"]
     assert '"cuda-toolkit[nvcc,cudart,cccl]==13.0.*"' in texts["pyproject.toml"]
     assert 'description = "Twice x."' in texts["pyproject.toml"] and "dependencies = []" in texts["pyproject.toml"]
+    assert texts["src/glibc/bits/mathcalls.h"] == (root / "cpp/glibc/bits/mathcalls.h").read_text()
     assert "MIT License" in texts["src/arrays/LICENSE"] and texts["src/double_it/py.typed"] == ""
     assert not [path for path, text in texts.items() if "§" in text or "import fourways" in text]
 

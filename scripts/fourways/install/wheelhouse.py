@@ -27,10 +27,10 @@ def wheelhouse(
     `python` is that machine's Python version, or the path of an interpreter of that version here; the machine must
     have the same processor and a C library at least as new. `have` names what it has already, a package an entry
     (`numpy`, `numpy==2.5.2` as `pip freeze` prints it, or a pattern such as `nvidia-*`; an entry that names none, such
-    as a comment, counts for nothing; nor does a version that pyproject.toml refuses). PyCUDA is built here. Everything
-    else that requirements.lock holds is carried, in its versions and with its hashes, but for what the machine has and
-    DESK_TOOLS. CUDA's toolkit is carried whole or not at all: nvcc looks for its parts beside itself, and for none in
-    another folder.
+    as a comment, counts for nothing, and so does a version that pyproject.toml refuses). PyCUDA is built here.
+    Everything else that requirements.lock holds is carried, in its versions and with its hashes, but for what the
+    machine has and DESK_TOOLS. CUDA's toolkit is carried whole or not at all, because nvcc finds its headers and
+    libraries only in its own folder.
     `folder` must be empty or not exist, and is written whole or not at all. Raises InstallError.
 
     There: `python3 -m pip install --no-index --no-deps FOLDER/*.whl`.
@@ -66,24 +66,24 @@ def wheelhouse(
 
 
 def _carried(names: set[str], toolkit: set[str], have: list[str], log: Callable[[str], None]) -> set[str]:
-    """Of the packages `names`, those that a machine needs which has `have`. Says where that may surprise."""
+    """Return the packages of `names` that a machine with `have` lacks; log what may surprise."""
     refused = {entry: requirement for entry in have if (requirement := _refused(entry))}
     patterns = {_pattern(entry) for entry in have if entry not in refused} | {*DESK_TOOLS}
     carried = {name for name in names if not any(fnmatch.fnmatch(name, pattern) for pattern in patterns)}
     for entry, requirement in refused.items():
         if _pattern(entry) in carried:
-            log(f"{entry.strip()} there does not do: pyproject.toml asks for {requirement}")
+            log(f"carried although that machine has {entry.strip()}: pyproject.toml asks for {requirement}")
     if toolkit & carried and not toolkit <= carried:
         log(
-            f"CUDA's toolkit is carried whole: that machine lacks {', '.join(sorted(toolkit & carried))}; "
-            "where /usr/local/cuda has them, a line nvidia-* in the list of --have leaves all of it out"
+            f"CUDA's toolkit is carried whole, because that machine lacks {', '.join(sorted(toolkit & carried))}. "
+            "If it has CUDA 13.0 in /usr/local/cuda, add the line nvidia-* to the list of --have"
         )
         carried |= toolkit
     return carried
 
 
 def _refused(entry: str) -> Requirement | None:
-    """The requirement in pyproject.toml that refuses the version in an entry of `have`; None where all is well."""
+    """Return the requirement in pyproject.toml that an entry's version does not satisfy, or None."""
     pinned = re.search(r"==\s*([\w.+!]+)", entry)
     if pinned:
         for requirement in _requirements():
@@ -101,7 +101,7 @@ def _requirements() -> list[Requirement]:
 
 
 def _toolkit(lock: dict[str, list[str]]) -> set[str]:
-    """The packages that make up CUDA's toolkit: those that are locked because `cuda-toolkit` asks for them."""
+    """Return the packages of CUDA's toolkit: the lock says that `cuda-toolkit` asks for them."""
     return {name for name, texts in lock.items() if re.search(r"^ +#.* cuda-toolkit$", "".join(texts), re.MULTILINE)}
 
 

@@ -24,7 +24,7 @@ def variables() -> dict[str, str]:
     if not (root / "lib64").is_dir() and not (root / "targets").is_dir():  # wheels: nvcc does not link from their lib/
         libraries = [folder for folder in os.environ.get("LIBRARY_PATH", "").split(os.pathsep) if folder]
         found["LIBRARY_PATH"] = os.pathsep.join(dict.fromkeys([str(root / "lib"), *libraries]))
-    if version(platform.libc_ver()[1]) >= version("2.42"):  # see the header there
+    if version(platform.libc_ver()[1]) >= version("2.42"):  # see cpp/glibc/bits/mathcalls.h
         headers = [str(kernels.root() / "cpp" / "glibc"), *os.environ.get("CPLUS_INCLUDE_PATH", "").split(os.pathsep)]
         found["CPLUS_INCLUDE_PATH"] = os.pathsep.join(dict.fromkeys(filter(None, headers)))
     host = host_compiler()

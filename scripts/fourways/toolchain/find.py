@@ -122,10 +122,10 @@ def header_dirs(marker: str, *below: str) -> list[Path]:
 
 
 def cuda_header_dirs() -> list[Path]:
-    """The folders, best first, that hold all of CUDA's headers.
+    """Return the folders that hold all of CUDA's headers, best first.
 
-    A folder may hold a part: the runtime's wheel (PyTorch needs it) brings no crt/, and nvcc's wheels bring nothing
-    else.
+    A folder may hold only a part: the runtime's wheel, which PyTorch installs, has no crt/, and nvcc's wheels have
+    crt/ alone.
     """
     whole = "cuda_runtime.h", "vector_types.h", "cuda_fp16.h", "crt/host_defines.h", "crt/host_config.h"
     return [folder for folder in header_dirs(whole[0], "") if all((folder / name).is_file() for name in whole)]
