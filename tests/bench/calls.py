@@ -206,8 +206,8 @@ def of_package(folder: Path) -> Table:
         cupy.cuda.Device().synchronize()
         return elapsed / CALLS
 
-    arrays = {name: [make(np.ones(1024, "f4")) for _ in range(3)] for name, make in libraries().items()}
-    arrays = {name: arrays[name] for name in ("CuPy", "PyTorch") if name in arrays}
+    makers = {name: make for name, make in libraries().items() if name in ("CuPy", "PyTorch")}
+    arrays = {name: [make(np.ones(1024, "f4")) for _ in range(3)] for name, make in makers.items()}
     batches = {"C++": lambda: raw(*arrays["CuPy"])}
     batches |= {name: lambda of=of: called(*of) for name, of in arrays.items()}
     found = medians(batches)

@@ -23,7 +23,7 @@ def launch({head}, **options):
     return kernel({call}, **options)
 """
 _ARRAY = """
-    if not (type({a}) is ndarray and {fits}{a}._c_contiguous and {a}.data.device_id == {here}{aligned}):
+    if not (type({a}) is ndarray and {fits}{a}._c_contiguous and (at := {a}.data).device_id == {here}{aligned}):
         {a} = take_{a}({a})"""
 _NUMBER = """
     if type({a}) is not type_{a}:
@@ -116,7 +116,7 @@ def _written(kernel: Any, signature: Signature, library: CuPy) -> Callable[..., 
         known |= {f"dtype_{a}": dtype, f"type_{a}": dtype.type}
         if parameter.is_pointer:
             fits = f"({a}.dtype is dtype_{a} or {a}.dtype == dtype_{a}) and " if parameter.dtype else ""
-            aligned = f" and {a}.data.ptr % {dtype.itemsize} == 0" if dtype.itemsize > 1 else ""
+            aligned = f" and at.ptr % {dtype.itemsize} == 0" if dtype.itemsize > 1 else ""
             taking += _ARRAY.format(a=a, fits=fits, here=here, aligned=aligned)
         elif dtype.kind in "iuf" and dtype != np.float16:
             low, high = limits(dtype)
