@@ -184,7 +184,7 @@ def _separate(face: Interface) -> Iterator[tuple[str, str]]:
 
 
 def _launch(face: Interface) -> Iterator[str]:
-    arguments = ", ".join(_passed(face, name) for name in face.parameters)
+    arguments = [_passed(face, name) for name in face.parameters]
     shape = "grid, block" + ", shared" * face.has_shared if face.case.has_launch else "blocks, threads"
     if not face.case.has_launch:
         yield "constexpr long long threads = 256;"
@@ -199,11 +199,12 @@ def _launch(face: Interface) -> Iterator[str]:
         yield f"    if (const cudaError_t error = cudaFuncSetAttribute(::{face.case.entry}, most, shared))"
         yield "        return error;"
     start = f"::{face.case.entry}<<<{shape}, {'0, ' * (not face.has_shared)}on>>>("
-    if len(start + arguments) <= 100:
-        yield f"{start}{arguments});"
+    if not arguments or len(start + ", ".join(arguments)) <= 100:
+        yield f"{start}{', '.join(arguments)});"
     else:
         yield start
-        yield f"    {arguments});"
+        yield from (f"    {argument}," for argument in arguments[:-1])
+        yield f"    {arguments[-1]});"
 
 
 def _passed(face: Interface, name: str) -> str:
