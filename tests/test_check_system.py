@@ -40,9 +40,11 @@ def test_what_is_missing_is_named(root: Path, lacking: str, words: str, monkeypa
 
 @pytest.fixture
 def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that is first on PATH; `g++` there is a compiler of no version until a test writes one."""
+    """A folder that is first on PATH, with compilers that nvcc accepts and a launcher."""
     monkeypatch.delenv("CXX", raising=False)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    for name in ("c++", "g++", "gcc"):
+        predefines(tmp_path / name, "__GNUC__", 15)
     layouts.script(tmp_path / "launcher", 'exec "$@"')
     return tmp_path
 
