@@ -10,7 +10,7 @@ import layouts
 import pytest
 
 from fourways import toolchain
-from fourways.doctor import inventory
+from fourways import doctor
 
 PRELUDE = "import runpy, shutil, sys, sysconfig, importlib.util; {}; runpy.run_path({!r})"
 
@@ -64,7 +64,7 @@ def test_a_compiler_that_nvcc_refuses_is_named(
         monkeypatch.setenv("CXX", shlex.join([*launcher, str(program), "-m64"]))
     include = next(iter(toolchain.include_dirs()), None)
     for macro, kind in ("__GNUC__", "gcc"), ("__clang_major__", "clang"):
-        newest = inventory.newest_host_compiler(include, kind) or pytest.skip("no nvcc here")
+        newest = doctor.newest_host_compiler(include, kind) or pytest.skip("no nvcc here")
         predefines(program, macro, newest)
         assert check(root) == ""
         predefines(program, macro, newest + 1)

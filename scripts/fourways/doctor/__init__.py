@@ -2,4 +2,4 @@
 
 from fourways.doctor.checks import Finding, judge
 from fourways.doctor.diagnosis import Diagnosis, diagnose, render
-from fourways.doctor.inventory import Tool, tools
+from fourways.doctor.inventory import Tool, newest_host_compiler, tools
