@@ -9,8 +9,7 @@ from pathlib import Path
 import layouts
 import pytest
 
-from fourways import toolchain
-from fourways import doctor
+from fourways import doctor, toolchain
 
 PRELUDE = "import runpy, shutil, sys, sysconfig, importlib.util; {}; runpy.run_path({!r})"
 
