@@ -84,6 +84,7 @@ def test_what_leaves_its_arrays_is_said_in_the_words_of_a_plain_launch() -> None
         planted((1,), (32,), (np.zeros(32, np.float32), np.int32(1)), shared_mem=32 * 4)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_cases_have_no_race_between_blocks(path: Path) -> None:
     with lesson.sanitizing("blocks"):
@@ -92,6 +93,7 @@ def test_cases_have_no_race_between_blocks(path: Path) -> None:
     assert [row["outcome"] for row in rows if row["way"] == "host"] == ["right"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "found", [each for each in lesson.all_lessons() if "kernel" in each.meta], ids=lambda e: e.slug
 )

@@ -94,7 +94,10 @@ def arguments(case: lesson.Case, function: Callable[..., Any], size: int) -> dic
     return called | ({"out": outs[0] if len(outs) == 1 else tuple(outs)} if outs else {})
 
 
-@pytest.mark.parametrize("stem", ["forces", "drift", "blur", "minmax", "scale_half"])
+OTHERS = ("drift", "blur", "minmax", "scale_half")
+
+
+@pytest.mark.parametrize("stem", ["forces", *(pytest.param(stem, marks=pytest.mark.long) for stem in OTHERS)])
 def test_a_package_takes_its_own_cases_arrays(stem: str, made: Callable) -> None:
     case, function, log = made(stem)
     for size in case.sizes or (1, 33, 1000):
