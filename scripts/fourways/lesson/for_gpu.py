@@ -1,4 +1,4 @@
-"""What the CPU cannot show of a kernel: whether a GPU's compiler takes it, and whether its text differs there."""
+"""Asks a GPU's compiler about a kernel that runs on the CPU: does it compile, and does its text differ there?"""
 
 import re
 

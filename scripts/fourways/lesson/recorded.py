@@ -1,4 +1,4 @@
-"""What the book has for a cell: the section in which it stands, and the outputs recorded on a GPU."""
+"""The book's section for a cell, and the outputs that a GPU recorded for it."""
 
 import os
 import re
