@@ -22,7 +22,7 @@ _LIMIT = 20_000_000_000  # nanoseconds after which a test fails rather than hang
 
 
 class Gate:
-    """What is queued after it on CuPy's current stream waits until `open` is called."""
+    """Work queued after it on CuPy's current stream waits until `open` is called."""
 
     def __init__(self) -> None:
         import cupy

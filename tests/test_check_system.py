@@ -15,7 +15,7 @@ PRELUDE = "import runpy, shutil, sys, sysconfig, importlib.util; {}; runpy.run_p
 
 
 def check(root: Path, lacking: str = "pass") -> str:
-    """What the check prints for this system, or for one that lacks something; "" where all is well."""
+    """The check's message for this system, or for one that lacks something; "" where all is well."""
     program = PRELUDE.format(lacking, str(root / "scripts" / "check_system.py"))
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.returncode == 1) == bool(done.stderr) and "Traceback" not in done.stderr, done.stderr

@@ -28,7 +28,7 @@ struct Access {
     bool writes, atomic;
 };
 
-// What Python turns into a message; its struct is "11q".
+// A race, as it is sent to Python, which turns it into a message; its struct is "11q".
 struct Race {
     long long kind = -1; // in the place of a signal's number
     long long memory, offset;
@@ -154,7 +154,7 @@ inline BetweenBlocks between_blocks;
 
 } // namespace fourways
 
-// What GCC and Clang call.
+// The functions that GCC and Clang call.
 extern "C" {
 
 #define FOURWAYS_CODE __builtin_extract_return_addr(__builtin_return_address(0))

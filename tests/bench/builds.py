@@ -1,4 +1,4 @@
-"""What needs no GPU: compilers beside each other, signatures, the host way, broadcasts beside storms."""
+"""Benchmarks without a GPU: compilers beside each other, signatures, the host way, broadcasts beside storms."""
 
 import statistics
 import time

@@ -1,4 +1,4 @@
-"""What a call costs the host: the binding, a generated package and a checked launch, by the library of the arrays."""
+"""Call costs on the host: the binding, a generated package and a checked launch, by the library of the arrays."""
 
 import contextlib
 import ctypes

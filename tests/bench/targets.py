@@ -1,4 +1,4 @@
-"""What the recorded lessons 09 to 14 were meant to reach on an H200. Look again at a recording that misses its aim."""
+"""The targets of lessons 09 to 14 on an H200, beside their recordings. Look again at a recording that misses one."""
 
 import json
 from collections.abc import Iterator

@@ -34,7 +34,7 @@ def test_something_runs_before_each_call_and_after_the_last_of_each(cold: bool) 
 
 
 def test_no_sample_is_answered_from_the_output_of_the_one_before() -> None:
-    """Of the 1009 elements that are timed; at a launch's cost, of one element, nobody looks."""
+    """Counts for the 1009 elements that are timed; launches of one element are not counted."""
     kernel = cupy.RawKernel(cheating.KERNEL, "cheat")
     answered, unused = cupy.zeros((2, 1), np.uint64)
     ways = cheating.ways_of("nvrtc", kernel, answered, unused)

@@ -76,7 +76,7 @@ nvidia-curand==10.4.0.35
 nvidia-nvjitlink==13.0.88
 nvidia-nvtx==13.0.85
 torch==2.11.0+cu130""".splitlines()
-"""What `pip freeze` prints of CUDA where PyTorch is: the runtime's headers without crt's, and no nvcc."""
+"""CUDA's part of `pip freeze` on a machine with PyTorch: the runtime's headers without crt's, and no nvcc."""
 
 COMPILER = ("nvidia-cuda-cccl", "nvidia-cuda-crt", "nvidia-cuda-nvcc", "nvidia-cuda-profiler-api", "nvidia-nvvm")
 TOOLKIT = {*COMPILER, "nvidia-cuda-nvrtc", "nvidia-cuda-runtime", "nvidia-curand", "nvidia-nvjitlink"}

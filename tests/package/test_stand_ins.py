@@ -84,7 +84,7 @@ def made(
 
 
 def arguments(case: lesson.Case, function: Callable[..., Any], size: int) -> dict[str, Any]:
-    """What the function takes at a size: the case's own inputs, and outputs like the right ones, as stand-ins."""
+    """The function's arguments at a size: the case's inputs, and outputs like the right ones, as stand-ins."""
     given = case.make_inputs(size)
     right = case.reference(*given)
     values = dict(zip((case.size or "size", *case.names), given, strict=True))

@@ -20,7 +20,7 @@ HOST = -1  # in place of a GPU's number: memory that no GPU reaches
 
 
 class Known(NamedTuple):
-    """What a library tells of the memory behind a pointer. None: it tells nothing, or the kernel does not care."""
+    """A library's facts about the memory behind a pointer. None: it tells nothing, or the kernel does not care."""
 
     dtype: np.dtype | None = None
     is_contiguous: bool = True

@@ -95,7 +95,7 @@ def _refused(entry: str) -> Requirement | None:
 
 @functools.cache
 def _requirements() -> list[Requirement]:
-    """What pyproject.toml asks for, with all extras."""
+    """The requirements in pyproject.toml, with all extras."""
     project = tomllib.loads((kernels.root() / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return list(map(Requirement, sum(project["optional-dependencies"].values(), project["dependencies"])))
 

@@ -10,12 +10,12 @@ from typing import Any
 from fourways import files, host, kernels
 
 SANITIZERS = {"thread": ("blocks", "thread"), "address": ("address",)}
-"""What `--sanitize` takes, and the compilations by `host.compile` that look for it."""
+"""The values of `--sanitize`, each with the compilations by `host.compile` that search for it."""
 LOOKS_FOR = {
     "thread": "races between threads of a block, and between blocks in the kernel's arrays",
     "address": "accesses outside of arrays and of shared memory",
 }
-"""What each looks for, in words."""
+"""The faults that each search finds, in words."""
 
 _ACCESS = re.compile(
     r"^ *(?P<verb>(?:previous )?(?:atomic )?(?:read|write)) of size (?P<bytes>\d+) at (?P<address>0x\w+) "

@@ -57,13 +57,13 @@ def skeleton(signature: Signature, source: str = "") -> str:
 
 
 def _dtype_name(parameter: Parameter, inputs: Collection[str]) -> str:
-    """What the skeleton calls the dtype of a struct: by its type, unless an input or the skeleton has that name."""
+    """The skeleton's name for the dtype of a struct: its type, unless an input or the skeleton has that name."""
     name = re.sub(r"\W+", "_", parameter.type.removeprefix("const ").removesuffix("*").strip()).strip("_")
     return name + "_" * (keyword.iskeyword(name) or name in ("np", "size", "make_inputs") or name in inputs)
 
 
 def _said(parameter: Parameter) -> str:
-    """What an output holds, in words."""
+    """The contents of an output, in words."""
     if parameter.dtype or not parameter.vector:
         return parameter.dtype or parameter.type
     return f"(size, {parameter.vector[1]}) of {parameter.vector[0]}"

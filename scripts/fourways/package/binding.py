@@ -108,7 +108,7 @@ def builder(case: Case) -> Callable[[Path, Sequence[str]], float]:
 
 
 def _interface(case: Case, ending: str = "") -> tuple[Interface, str]:
-    """What the function of the case's package asks for, and the package's name.
+    """The interface of the case's package, and the package's name.
 
     The `ending` is for one that is imported in a process of its own: a module `copy` there would hide Python's.
     """

@@ -103,7 +103,7 @@ def _is_free(extent: Extent, agreed: Mapping[str, tuple[Value, ...]]) -> bool:
 
 
 def _doubt(case: Case, sizes: list[int], others: list[Extent], probes: list[Probe]) -> tuple[str, bool]:
-    """What speaks against a grid that one array's extent tells, and whether the caller must give the size instead.
+    """Reasons against a grid that one array's extent tells, and whether the caller must give the size instead.
 
     `others` are the extents that may vary on their own.
     """

@@ -76,7 +76,7 @@ def _number(face: Interface, name: str) -> str:
 
 
 def _launched(face: Interface, name: str) -> str:
-    """What launch() takes for an input, or for the size."""
+    """The argument of launch() for an input, or for the size."""
     if face.parameters[name].is_pointer:
         return f"SimpleNamespace(shape={_shape(face, name, ranked=True)})"
     return _python(face, face.derived[name]) if name in face.derived else _number(face, name)

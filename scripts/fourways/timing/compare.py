@@ -107,7 +107,7 @@ def _case(ways: Ways, size: int) -> tuple[tuple, Any]:
 
 
 def _launches(ways: Ways, names: Sequence[str]) -> dict[str, Row]:
-    """What a launch costs the host and the GPU, by way.
+    """The cost of a launch for the host and for the GPU, by way.
 
     These are many launches of the smallest kernel, so the outputs are restored before a series and judged after it. An
     output in place is written again and again: no reference tells what it holds after a series.
