@@ -143,7 +143,10 @@ def launch_source(case: Case) -> str:
 
 
 def run_launch(source: str, case: Case, size: int, values: Mapping[str, Any]) -> tuple:
-    """Return the result of the copied launch() for the kernel's `values`. Raises PackageError where it cannot stand alone."""
+    """Return the result of the copied launch() for the kernel's `values`.
+
+    Raises PackageError where the copy cannot stand alone.
+    """
     assert case.file
     namespace: dict[str, Any] = {}
     given = [values[name] for name in case.launch_inputs]
