@@ -109,15 +109,20 @@ def two_lessons(clone: Path, code: str) -> list[lesson.Lesson]:
 
 
 def test_without_a_gpu_lessons_run_side_by_side(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each waits for the other; the results come in the order asked for."""
+    """Each waits for the other, and the first for the end of the second; results come in the order asked for."""
     monkeypatch.setattr(toolchain, "missing", missing("gpu", "pycuda"))
     monkeypatch.setattr(toolchain, "gpus", list)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     waits = "import time, pathlib\npathlib.Path('{here}').touch()\nwhile not pathlib.Path('{there}').exists():\n"
-    slow = "\ntime.sleep(2 * ('05_test' in '{here}'))"
+    slow = "\nwhile '05_test' in '{here}' and not pathlib.Path('{there}.ended').exists():\n    time.sleep(0.1)"
     ended: list[str] = []
+
+    def note(result: lesson.LessonRun) -> None:
+        ended.append(result.lesson.slug)
+        (clone / f"{result.lesson.slug}.ended").touch()
+
     asked = two_lessons(clone, f"{waits}    time.sleep(0.1){slow}")
-    results = lesson.run_all(asked, ended=lambda result: ended.append(result.lesson.slug), timeout=60)
+    results = lesson.run_all(asked, ended=note, timeout=60)
     assert [(result.lesson.slug, result.error) for result in results] == [("05_test", ""), ("06_test", "")]
     assert ended == ["06_test", "05_test"]
 
