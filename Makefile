@@ -82,7 +82,7 @@ book: setup
 PYTEST := $(PY) -m pytest -n $$(($$(nproc) + 1)) --dist worksteal
 
 test: setup
-	@echo "The tests: about a quarter of an hour on two processors"
+	@echo "The tests: about twenty minutes on two processors"
 	$(PYTEST) -m "not long"
 
 test-all: test
