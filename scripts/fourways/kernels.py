@@ -149,7 +149,12 @@ def parameters(text: str) -> dict[str, str]:
 
     Comments do not count.
     """
-    return {name: " ".join(found.split()) for name, found in _ENTRY.findall(_COMMENT.sub(" ", text))}
+    return {name: " ".join(found.split()) for name, found in _ENTRY.findall(without_comments(text))}
+
+
+def without_comments(text: str) -> str:
+    """A C++ text with a blank in place of each comment."""
+    return _COMMENT.sub(" ", text)
 
 
 def number_dtype(type: str) -> str | None:

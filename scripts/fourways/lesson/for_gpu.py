@@ -2,10 +2,9 @@
 
 import re
 
-from fourways import building, toolchain
+from fourways import building, kernels, toolchain
 from fourways.lesson.case import Case
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _ASKS = re.compile(r"\b__(?:CUDACC__|CUDA_ARCH__|NVCC__|CUDACC_RTC__|CUDACC_VER_\w+__)")
 
 
@@ -28,7 +27,7 @@ def refused_for_gpu(case: Case) -> str | None:
 
 def asks_for_gpu(case: Case) -> str | None:
     """Say, in one line, that the kernel's text differs where a GPU's compiler reads it; None where it does not."""
-    if not (asked := _ASKS.search(_COMMENT.sub(" ", case.source))):
+    if not (asked := _ASKS.search(kernels.without_comments(case.source))):
         return None
     done = "compiled but not run" if _compilers() else "neither compiled nor run"
     return f"{case.path.name} asks for {asked[0]}: the CPU ran its own branch; the GPU's branch was {done}."

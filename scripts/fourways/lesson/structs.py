@@ -4,9 +4,8 @@ import re
 
 import numpy as np
 
-from fourways.kernels import Parameter, number_dtype
+from fourways.kernels import Parameter, number_dtype, without_comments
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _FIELDS = re.compile(r"(?:const )?([\w ]+?) ?(\w+(?:\[\d+\])*(?:, ?\w+(?:\[\d+\])*)*)")
 _TRIPLES = {"float3": "float32", "double3": "float64", "int3": "int32", "uint3": "uint32"}  # aligned as one number
 _SHORT = {"unsigned": "uint32", "size_t": "uint64"} | {
@@ -24,7 +23,7 @@ def fields(parameter: Parameter, source: str) -> Fields | None:
     """
     name = re.escape(parameter.type.removeprefix("const ").removesuffix("*").strip())
     body = r"\{([^{}()]*)\}"
-    plain = _COMMENT.sub(" ", source)
+    plain = without_comments(source)
     written = re.search(rf"\bstruct\s+{name}\s*{body}", plain) or re.search(
         rf"\btypedef\s+struct\s*\w*\s*{body}\s*{name}\s*;", plain
     )
