@@ -17,8 +17,9 @@ from fourways import files
 
 ROOT = Path(__file__).parents[1]
 assert Path(fourways.__file__).is_relative_to(ROOT), f"the tests of {ROOT} would test {fourways.__file__}: make setup"
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a run in the background, and all that it would start
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+for end, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(end) is signal.SIG_IGN:  # in the background or under nohup: for us and all that tests start
+        signal.signal(end, handler)
 
 TWO_KERNELS = """
 __global__ void light(float *x) { x[threadIdx.x] = 1; }

@@ -1,6 +1,6 @@
 // What Python sees of colmeans: arguments checked, then launched by colmeans.cu.
 
-#include "device_array.hpp"
+#include "gpu_array.hpp"
 
 namespace fourways {
 
@@ -8,27 +8,21 @@ namespace fourways {
 cudaError_t launch_colmeans(const float *x, float *means, long long batch, long long rows, long long columns,
                             cudaStream_t stream);
 
+void colmeans(py::object x, py::object means, py::object stream)
+{
+    const GpuArray<const float> in(__func__, "x", x);
+    const GpuArray<float> out(__func__, "means", means);
+    has_dimensions(in, 3, "(batch, rows, columns)");
+    has_shape(out, {in.shape[0], in.shape[2]}, "a mean for each column of each matrix of x");
+    no_overlap(in, out);
+    launch(__func__, stream, {&in, &out}, [&](cudaStream_t on) {
+        return launch_colmeans(in.data, out.data, in.shape[0], in.shape[1], in.shape[2], on);
+    });
+}
+
 void bind_colmeans(py::module_ &m)
 {
-    def(
-        m, "colmeans", {"x", "means"},
-        [](Call &call) {
-            const auto in = call.array<const float>("x");
-            const auto out = call.array<float>("means");
-            if (in.shape.size() != 3)
-                throw in.argument.value_error("has shape " + text(in.shape) +
-                                              "; wanted three dimensions, (batch, rows, columns)");
-            const Shape wanted{in.shape[0], in.shape[2]};
-            if (out.shape != wanted)
-                throw out.argument.value_error("has shape " + text(out.shape) + "; wanted " + text(wanted) +
-                                               ", a mean for each column of each matrix of x");
-            call.no_overlap(in, out);
-            call.launch([&](cudaStream_t on) {
-                return launch_colmeans(in.data, out.data, in.shape[0], in.shape[1], in.shape[2], on);
-            });
-        },
-        R"(colmeans(x, means, stream=None) -> None
-
+    m.def("colmeans", &colmeans, "x"_a, "means"_a, "stream"_a = py::none(), R"(
 means[b, c] = the mean of x[b, :, c]: of every column of every matrix, on the GPU. Adds in float32.
 Returns as soon as the kernel is queued. The means of matrices without rows are NaN.
 

@@ -1,6 +1,6 @@
 // What Python sees of fir: arguments checked, then launched by fir.cu.
 
-#include "device_array.hpp"
+#include "gpu_array.hpp"
 
 #include <climits>
 
@@ -9,31 +9,26 @@ namespace fourways {
 // in fir.cu
 cudaError_t launch_fir(const float *x, const float *taps, int length, float *y, long long n, cudaStream_t stream);
 
+void fir(py::object x, py::object taps, py::object y, py::object stream)
+{
+    const GpuArray<const float> in(__func__, "x", x), weights(__func__, "taps", taps);
+    const GpuArray<float> out(__func__, "y", y);
+    has_dimensions(in, 1, "(n,)");
+    has_dimensions(weights, 1, "(n,)");
+    has_dimensions(out, 1, "(n,)");
+    if (weights.size < 1 || weights.size > INT_MAX)
+        throw weights.argument.value_error("has " + std::to_string(weights.size) + " elements; wanted 1 to 2147483647");
+    has_shape(in, {out.size + weights.size - 1}, "the elements of y and of taps together, less 1");
+    no_overlap(in, out);
+    no_overlap(weights, out);
+    launch(__func__, stream, {&in, &weights, &out}, [&](cudaStream_t on) {
+        return launch_fir(in.data, weights.data, static_cast<int>(weights.size), out.data, out.size, on);
+    });
+}
+
 void bind_fir(py::module_ &m)
 {
-    def(
-        m, "fir", {"x", "taps", "y"},
-        [](Call &call) {
-            const auto x = call.array<const float>("x"), taps = call.array<const float>("taps");
-            const auto y = call.array<float>("y");
-            for (const Array *array : std::initializer_list<const Array *>{&x, &taps, &y})
-                if (array->shape.size() != 1)
-                    throw array->argument.value_error("has shape " + text(array->shape) + "; wanted one dimension");
-            if (taps.size < 1 || taps.size > INT_MAX)
-                throw taps.argument.value_error("has " + std::to_string(taps.size) +
-                                                " elements; wanted 1 to 2147483647");
-            const long long inputs = y.size + taps.size - 1;
-            if (x.size != inputs)
-                throw x.argument.value_error("has " + std::to_string(x.size) + " elements; wanted " +
-                                             std::to_string(inputs) + ", those of y and of taps together, less 1");
-            call.no_overlap(x, y);
-            call.no_overlap(taps, y);
-            call.launch([&](cudaStream_t on) {
-                return launch_fir(x.data, taps.data, static_cast<int>(taps.size), y.data, y.size, on);
-            });
-        },
-        R"(fir(x, taps, y, stream=None) -> None
-
+    m.def("fir", &fir, "x"_a, "taps"_a, "y"_a, "stream"_a = py::none(), R"(
 y[i] = taps[0] * x[i] + taps[1] * x[i + 1] + ..., summed in float32, on the GPU. Returns as soon as the kernel is
 queued. Compiled for 8, 16 and 32 taps in particular, and for any other number in a loop. With these three it is
 quickest where x and y start at multiples of 16 bytes; it is right everywhere.

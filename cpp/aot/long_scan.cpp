@@ -1,17 +1,25 @@
 // What Python sees of long_scan: arguments checked, then launched by long_scan.cu.
 
-#include "bind_in_out.hpp"
+#include "gpu_array.hpp"
 
 namespace fourways {
 
-// in long_scan.cu
-cudaError_t launch_long_scan(const float *x, float *y, long long n, cudaStream_t stream);
+cudaError_t launch_long_scan(const float *x, float *y, long long n, cudaStream_t stream); // in long_scan.cu
+
+void long_scan(py::object x, py::object y, py::object stream)
+{
+    const GpuArray<const float> in(__func__, "x", x);
+    const GpuArray<float> out(__func__, "y", y);
+    same_shape(in, out);
+    no_overlap(in, out);
+    launch(__func__, stream, {&in, &out}, [&](cudaStream_t on) {
+        return launch_long_scan(in.data, out.data, in.size, on);
+    });
+}
 
 void bind_long_scan(py::module_ &m)
 {
-    const auto launch = [](In x, Out y, cudaStream_t on) { return launch_long_scan(x.data, y.data, x.size, on); };
-    bind_in_out(m, "long_scan", launch, R"(long_scan(x, y, stream=None) -> None
-
+    m.def("long_scan", &long_scan, "x"_a, "y"_a, "stream"_a = py::none(), R"(
 The prefix sums of all elements of x in C order, as numpy.cumsum(x) gives them, by the kernel of
 cpp/kernels/long_scan.cuh: as many blocks as the GPU runs at once share one scan. Returns as soon as
 the work is queued. Adds in float32. On one GPU the result is the same in every run.

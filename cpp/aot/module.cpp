@@ -31,7 +31,7 @@ built_for     the code inside: "sm_90" is machine code of one architecture, "com
 cuda_version  the CUDA release that compiled it, as "13.0"
 )";
 
-PYBIND11_MODULE(fourways_aot, m)
+PYBIND11_MODULE(fourways_aot, m, py::mod_gil_not_used())
 {
     m.doc() = module_doc;
     m.attr("__version__") = FOURWAYS_VERSION;

@@ -1,6 +1,6 @@
-// What Python sees of reduce and device_reduce: arguments checked, then launched by reduce.cu.
+// What Python sees of reduce, device_reduce: arguments checked, then launched by reduce.cu.
 
-#include "device_array.hpp"
+#include "gpu_array.hpp"
 
 namespace fourways {
 
@@ -8,23 +8,33 @@ namespace fourways {
 cudaError_t launch_reduce(const float *x, float *total, long long n, cudaStream_t stream);
 cudaError_t launch_device_reduce(const float *x, float *total, long long n, cudaStream_t stream);
 
+void reduce(py::object x, py::object total, py::object stream)
+{
+    const GpuArray<const float> in(__func__, "x", x);
+    const GpuArray<float> out(__func__, "total", total);
+    if (out.size != 1)
+        throw out.argument.value_error("has shape " + text(out.shape) + "; wanted one element, as (1,)");
+    no_overlap(in, out);
+    launch(__func__, stream, {&in, &out}, [&](cudaStream_t on) {
+        return launch_reduce(in.data, out.data, in.size, on);
+    });
+}
+
+void device_reduce(py::object x, py::object total, py::object stream)
+{
+    const GpuArray<const float> in(__func__, "x", x);
+    const GpuArray<float> out(__func__, "total", total);
+    if (out.size != 1)
+        throw out.argument.value_error("has shape " + text(out.shape) + "; wanted one element, as (1,)");
+    no_overlap(in, out);
+    launch(__func__, stream, {&in, &out}, [&](cudaStream_t on) {
+        return launch_device_reduce(in.data, out.data, in.size, on);
+    });
+}
+
 void bind_reduce(py::module_ &m)
 {
-    const auto bind = [&](const char *name, auto launch, const char *doc) {
-        def(
-            m, name, {"x", "total"},
-            [launch](Call &call) {
-                const auto in = call.array<const float>("x");
-                const auto out = call.array<float>("total");
-                if (out.size != 1)
-                    throw out.argument.value_error("has shape " + text(out.shape) + "; wanted one element, as (1,)");
-                call.no_overlap(in, out);
-                call.launch([&](cudaStream_t on) { return launch(in.data, out.data, in.size, on); });
-            },
-            doc);
-    };
-    bind("reduce", launch_reduce, R"(reduce(x, total, stream=None) -> None
-
+    m.def("reduce", &reduce, "x"_a, "total"_a, "stream"_a = py::none(), R"(
 total[0] = the sum of x, by the kernel of cpp/kernels/reduce.cuh. Returns as soon as the work is queued.
 Adds in float32. The blocks add to total in the order in which they end, so that the last bits of a sum that
 is not exact may differ from run to run. device_reduce always gives the same.
@@ -34,8 +44,7 @@ total   float32, one element, writable, not in the memory of x. What it held doe
 
 stream, the kinds of arrays and the errors raised are those of doublify.
 )");
-    bind("device_reduce", launch_device_reduce, R"(device_reduce(x, total, stream=None) -> None
-
+    m.def("device_reduce", &device_reduce, "x"_a, "total"_a, "stream"_a = py::none(), R"(
 total[0] = the sum of x, by cub::DeviceReduce. Returns as soon as the work is queued.
 Adds in float32. On one GPU the result is the same in every run.
 

@@ -1,28 +1,29 @@
 // What Python sees of saxpy: arguments checked, then launched by saxpy.cu.
 
-#include "device_array.hpp"
+#include "gpu_array.hpp"
 
 namespace fourways {
 
 // in saxpy.cu
 cudaError_t launch_saxpy(float a, const float *x, const float *y, float *z, long long n, cudaStream_t stream);
 
+void saxpy(double a, py::object x, py::object y, py::object z, py::object stream)
+{
+    const auto factor = as_float(__func__, "a", a);
+    const GpuArray<const float> first(__func__, "x", x), second(__func__, "y", y);
+    const GpuArray<float> out(__func__, "z", z);
+    same_shape(first, second);
+    same_shape(first, out);
+    no_overlap(first, out);
+    no_overlap(second, out);
+    launch(__func__, stream, {&first, &second, &out}, [&](cudaStream_t on) {
+        return launch_saxpy(factor, first.data, second.data, out.data, out.size, on);
+    });
+}
+
 void bind_saxpy(py::module_ &m)
 {
-    def(
-        m, "saxpy", {"a", "x", "y", "z"},
-        [](Call &call) {
-            const float a = call.scalar<float>("a");
-            const auto x = call.array<const float>("x"), y = call.array<const float>("y");
-            const auto z = call.array<float>("z");
-            call.same_shape(x, y);
-            call.same_shape(x, z);
-            call.no_overlap(x, z);
-            call.no_overlap(y, z);
-            call.launch([&](cudaStream_t on) { return launch_saxpy(a, x.data, y.data, z.data, x.size, on); });
-        },
-        R"(saxpy(a, x, y, z, stream=None) -> None
-
+    m.def("saxpy", &saxpy, "a"_a, "x"_a, "y"_a, "z"_a, "stream"_a = py::none(), R"(
 z = a * x + y, element by element, on the GPU, with one rounding. Returns as soon as the kernel is queued.
 Quickest where x, y and z start at multiples of 16 bytes, right everywhere.
 

@@ -1,6 +1,6 @@
-// What Python sees of scan and device_scan: arguments checked, then launched by scan.cu.
+// What Python sees of scan, device_scan: arguments checked, then launched by scan.cu.
 
-#include "bind_in_out.hpp"
+#include "gpu_array.hpp"
 
 namespace fourways {
 
@@ -8,15 +8,33 @@ namespace fourways {
 cudaError_t launch_scan(const float *x, float *y, long long rows, long long columns, cudaStream_t stream);
 cudaError_t launch_device_scan(const float *x, float *y, long long n, cudaStream_t stream);
 
+void scan(py::object x, py::object y, py::object stream)
+{
+    const GpuArray<const float> in(__func__, "x", x);
+    const GpuArray<float> out(__func__, "y", y);
+    same_shape(in, out);
+    no_overlap(in, out);
+    const long long columns = in.shape.empty() ? 1 : in.shape.back();
+    const long long rows = columns ? in.size / columns : 0;
+    launch(__func__, stream, {&in, &out}, [&](cudaStream_t on) {
+        return launch_scan(in.data, out.data, rows, columns, on);
+    });
+}
+
+void device_scan(py::object x, py::object y, py::object stream)
+{
+    const GpuArray<const float> in(__func__, "x", x);
+    const GpuArray<float> out(__func__, "y", y);
+    same_shape(in, out);
+    no_overlap(in, out);
+    launch(__func__, stream, {&in, &out}, [&](cudaStream_t on) {
+        return launch_device_scan(in.data, out.data, in.size, on);
+    });
+}
+
 void bind_scan(py::module_ &m)
 {
-    const auto rows = [](In x, Out y, cudaStream_t on) {
-        const long long columns = x.shape.empty() ? 1 : x.shape.back();
-        return launch_scan(x.data, y.data, columns ? x.size / columns : 0, columns, on);
-    };
-    const auto whole = [](In x, Out y, cudaStream_t on) { return launch_device_scan(x.data, y.data, x.size, on); };
-    bind_in_out(m, "scan", rows, R"(scan(x, y, stream=None) -> None
-
+    m.def("scan", &scan, "x"_a, "y"_a, "stream"_a = py::none(), R"(
 y[..., c] = x[..., 0] + ... + x[..., c]: the prefix sums along the last axis, by the kernel of
 cpp/kernels/scan.cuh, which gives each row to one block. Returns as soon as the kernel is queued.
 Adds in float32. For few long rows take device_scan, row by row.
@@ -26,8 +44,7 @@ y       float32, the shape of x, C-contiguous, writable, no memory shared with x
 
 stream, the kinds of arrays and the errors raised are those of doublify.
 )");
-    bind_in_out(m, "device_scan", whole, R"(device_scan(x, y, stream=None) -> None
-
+    m.def("device_scan", &device_scan, "x"_a, "y"_a, "stream"_a = py::none(), R"(
 The prefix sums of all elements of x in C order, as numpy.cumsum(x) gives them, by cub::DeviceScan: all blocks work
 on one scan. Returns as soon as the work is queued. Adds in float32, grouped anew in every run, so that
 the last bits of sums that are not exact may differ from run to run.

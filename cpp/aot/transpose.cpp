@@ -1,32 +1,26 @@
 // What Python sees of transpose: arguments checked, then launched by transpose.cu.
 
-#include "device_array.hpp"
+#include "gpu_array.hpp"
 
 namespace fourways {
 
-// in transpose.cu
-cudaError_t launch_transpose(const float *a, float *b, long long h, long long w, cudaStream_t stream);
+cudaError_t launch_transpose(const float *a, float *b, long long h, long long w, cudaStream_t stream); // in transpose.cu
+
+void transpose(py::object a, py::object b, py::object stream)
+{
+    const GpuArray<const float> in(__func__, "a", a);
+    const GpuArray<float> out(__func__, "b", b);
+    has_dimensions(in, 2, "(h, w)");
+    has_shape(out, {in.shape[1], in.shape[0]}, "the shape of a transposed");
+    no_overlap(in, out);
+    launch(__func__, stream, {&in, &out}, [&](cudaStream_t on) {
+        return launch_transpose(in.data, out.data, in.shape[0], in.shape[1], on);
+    });
+}
 
 void bind_transpose(py::module_ &m)
 {
-    def(
-        m, "transpose", {"a", "b"},
-        [](Call &call) {
-            const auto in = call.array<const float>("a");
-            const auto out = call.array<float>("b");
-            if (in.shape.size() != 2)
-                throw in.argument.value_error("has shape " + text(in.shape) + "; wanted two dimensions");
-            const Shape transposed{in.shape[1], in.shape[0]};
-            if (out.shape != transposed)
-                throw out.argument.value_error("has shape " + text(out.shape) + "; wanted " + text(transposed) +
-                                               ", the shape of a transposed");
-            call.no_overlap(in, out);
-            call.launch([&](cudaStream_t on) {
-                return launch_transpose(in.data, out.data, in.shape[0], in.shape[1], on);
-            });
-        },
-        R"(transpose(a, b, stream=None) -> None
-
+    m.def("transpose", &transpose, "a"_a, "b"_a, "stream"_a = py::none(), R"(
 b = a.T, copied into place, on the GPU: b[x, y] = a[y, x]. Returns as soon as the kernel is queued.
 
 a       float32, shape (h, w), C-contiguous

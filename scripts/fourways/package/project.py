@@ -53,7 +53,7 @@ def sources(face: Interface, name: str) -> dict[str, str]:
     texts = {"CMakeLists.txt": _cmake(face.case, name, has_headers=len(carried) > 1)}
     texts |= {f"src/{name}.cu": binding(face, name), "src/module.cpp": fill("module.cpp")}
     texts |= {f"src/kernel/{path}": text for path, text in carried.items()}
-    texts |= {f"src/arrays/{path}": text for path, text in with_headers(root / "cpp/aot/device_array.cpp").items()}
+    texts |= {f"src/arrays/{path}": text for path, text in with_headers(root / "cpp/package/device_array.cpp").items()}
     texts["src/glibc/bits/mathcalls.h"] = (root / "cpp/glibc/bits/mathcalls.h").read_text(encoding="utf-8")
     texts["src/arrays/LICENSE"] = (root / "LICENSE").read_text(encoding="utf-8")
     texts |= {f"src/{name}/__init__.py": init(face, name), f"src/{name}/_binding.pyi": stub(face, name)}
