@@ -23,7 +23,7 @@ def build(library: Path) -> None:
         [str(toolchain.host_compiler()), "-std=c++17", "-shared", "-fPIC", "-fvisibility=hidden", "-o", library]
         + [f"-I{folder}" for folder in folders]
         + [f"-D{definition}" for definition in defined]
-        + [aot / "module.cpp", aot / "device_array.cpp", aot / "doublify.cpp"]
+        + [aot / "module.cpp", aot / "gpu_array.cpp", aot / "doublify.cpp"]
         + [CPP / "kinds.cpp", CPP / "fake_cuda.cpp"],
         check=True,
     )

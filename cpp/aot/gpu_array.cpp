@@ -93,7 +93,7 @@ cudaStream_t named_stream(const Argument &argument, py::object stream)
     if (py::hasattr(stream, "__cuda_stream__"))
         stream = py::tuple(stream.attr("__cuda_stream__")())[1];
     for (const char *name : {"cuda_stream", "handle", "ptr", "value"}) // "value": a handle as ctypes.c_void_p
-        if (py::hasattr(stream, name))
+        if (!PyLong_Check(stream.ptr()) && py::hasattr(stream, name))
             stream = stream.attr(name);
     if (stream.is_none() && type != "NoneType") // ctypes' null pointer
         return nullptr;
@@ -124,14 +124,21 @@ const Names &names()
 // CuPy's attributes: what its __cuda_array_interface__ takes three times as long to say.
 Description from_cupy(py::handle array)
 {
-    const py::object memory = array.attr(names().data);
-    const py::dtype dtype = array.attr(names().dtype);
+    const Names &name = names();
+    const auto numbers = [&](const py::str &attribute) { // in less time than pybind11's caster of sequences takes
+        Shape list;
+        for (const py::handle number : py::tuple(array.attr(attribute)))
+            list.push_back(number.cast<long long>());
+        return list;
+    };
+    const py::object memory = array.attr(name.data);
+    const py::dtype dtype = array.attr(name.dtype);
     Description found;
-    found.begin = reinterpret_cast<char *>(memory.attr(names().ptr).cast<size_t>());
-    found.shape = array.attr(names().shape).cast<Shape>();
-    found.strides = array.attr(names().strides).cast<Shape>();
+    found.begin = reinterpret_cast<char *>(memory.attr(name.ptr).cast<size_t>());
+    found.shape = numbers(name.shape);
+    found.strides = numbers(name.strides);
     found.dtype = {std::string(1, dtype.kind()), static_cast<size_t>(dtype.itemsize())};
-    found.device = memory.attr(names().device_id).cast<int>();
+    found.device = memory.attr(name.device_id).cast<int>();
     found.default_stream = Description::cupys;
     return found;
 }
@@ -158,12 +165,17 @@ Description from_interface(const Argument &argument, const py::dict &interface)
     return found;
 }
 
-Description from_tensor(const Argument &argument, py::handle array, const dlpack::Tensor &tensor)
+void check_memory(const Argument &argument, py::handle array, int device_type)
 {
-    const bool host = tensor.device_type <= dlpack::cuda_host;
-    if (tensor.device_type != dlpack::cuda && tensor.device_type != dlpack::cuda_managed)
+    const bool host = device_type <= dlpack::cuda_host;
+    if (device_type != dlpack::cuda && device_type != dlpack::cuda_managed)
         throw argument.type_error("is a " + type_name(array) + (host ? " in host memory" : "") +
                                   "; wanted an array of a CUDA GPU, as cupy.asarray makes it");
+}
+
+Description from_tensor(const Argument &argument, py::handle array, const dlpack::Tensor &tensor)
+{
+    check_memory(argument, array, tensor.device_type);
     static constexpr const char *kinds[] = {"i", "u", "f", "V", "bfloat16", "c", "b"};
     const bool known = tensor.code < std::size(kinds) && tensor.lanes == 1;
     Description found;
@@ -215,6 +227,7 @@ Description from_exchange(const Argument &argument, py::handle array, bool writa
 // By __dlpack__, which is told the legacy default stream, 1: launch() waits for that.
 Description from_dlpack(const Argument &argument, py::handle array)
 {
+    check_memory(argument, array, array.attr("__dlpack_device__")().cast<std::pair<int, int>>().first);
     const auto capsule = std::make_shared<py::object>(
         array.attr("__dlpack__")("stream"_a = 1, "max_version"_a = py::make_tuple(1, 0)));
     Description found;
@@ -233,12 +246,22 @@ Description from_dlpack(const Argument &argument, py::handle array)
     return found;
 }
 
+py::object attribute_or_none(py::handle object, const char *name) // other errors of its code pass through
+{
+    try {
+        return object.attr(name);
+    } catch (py::error_already_set &error) {
+        if (!error.matches(PyExc_AttributeError))
+            throw;
+        return py::none();
+    }
+}
+
 Description describe(const Argument &argument, py::handle array, bool writable)
 {
     const auto type = py::type::handle_of(array);
     const py::object module = type.attr(names().module);
-    if (PyUnicode_Check(module.ptr()) && PyUnicode_CompareWithASCIIString(module.ptr(), "cupy") == 0 &&
-        py::hasattr(array, names().data))
+    if (PyUnicode_Check(module.ptr()) && PyUnicode_CompareWithASCIIString(module.ptr(), "cupy") == 0)
         return from_cupy(array);
     const py::object capsule = py::getattr(type, names().exchange, py::none());
     if (PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api")) {
@@ -248,14 +271,14 @@ Description describe(const Argument &argument, py::handle array, bool writable)
         if (api)
             return from_exchange(argument, array, writable, *api);
     }
-    const py::object interface = py::getattr(array, "__cuda_array_interface__", py::none());
+    const py::object interface = attribute_or_none(array, "__cuda_array_interface__");
     try {
         if (!interface.is_none())
             return from_interface(argument, interface);
     } catch (const std::exception &error) {
         throw argument.type_error("has a broken __cuda_array_interface__: " + std::string(error.what()));
     }
-    if (!py::hasattr(array, "__dlpack__"))
+    if (!py::hasattr(array, "__dlpack__") || !py::hasattr(array, "__dlpack_device__"))
         throw argument.type_error("is a " + type_name(array) +
                                   "; wanted a GPU array, with __cuda_array_interface__ or DLPack");
     return from_dlpack(argument, array);
@@ -263,7 +286,7 @@ Description describe(const Argument &argument, py::handle array, bool writable)
 
 } // namespace
 
-// --- the checks ---
+// --- the checks ------------------------------------------------------------------------------------------------------
 
 GpuMemory::GpuMemory(Argument of, py::handle array, bool writable, Dtype wanted, size_t alignment)
     : Description(describe(of, array, writable)), argument(of)
@@ -272,7 +295,8 @@ GpuMemory::GpuMemory(Argument of, py::handle array, bool writable, Dtype wanted,
         throw argument.type_error("has dtype " + dtype.name() + "; wanted " +
                                   (wanted.kind == "V" ? std::to_string(wanted.bytes) + " bytes each" : wanted.name()));
     if (strides && strides->size() != shape.size())
-        throw argument.type_error("has " + std::to_string(strides->size()) + " strides; wanted one an extent");
+        throw argument.type_error("has " + std::to_string(strides->size()) + " strides and " +
+                                  std::to_string(shape.size()) + " dimensions; wanted one for each");
     bool gapless = true;
     for (size_t i = shape.size(); i-- > 0;) {
         gapless &= !strides || shape[i] == 1 || (*strides)[i] == size * static_cast<long long>(wanted.bytes);
@@ -293,9 +317,11 @@ GpuMemory::GpuMemory(Argument of, py::handle array, bool writable, Dtype wanted,
 
 void has_dimensions(const GpuMemory &array, size_t wanted, const std::string &which)
 {
+    static constexpr const char *words[] = {"no dimensions", "one dimension", "two dimensions", "three dimensions"};
     if (array.shape.size() != wanted)
-        throw array.argument.value_error("has shape " + text(array.shape) + "; wanted " + std::to_string(wanted) +
-                                         (wanted == 1 ? " dimension, " : " dimensions, ") + which);
+        throw array.argument.value_error(
+            "has shape " + text(array.shape) + "; wanted " +
+            (wanted < std::size(words) ? words[wanted] : std::to_string(wanted) + " dimensions") + ", " + which);
 }
 
 void has_shape(const GpuMemory &array, const Shape &wanted, const std::string &why)
@@ -309,7 +335,6 @@ void same_shape(const GpuMemory &a, const GpuMemory &b)
     has_shape(b, a.shape, std::string("the shape of ") + a.argument.name);
 }
 
-// For kernels whose pointers are __restrict__: not even the same array twice.
 void no_overlap(const GpuMemory &a, const GpuMemory &b)
 {
     if (a.size > 0 && b.size > 0 && a.begin < b.end && b.begin < a.end)
@@ -327,6 +352,8 @@ float as_float(const char *function, const char *name, double number)
 }
 
 // --- the launch --------------------------------------------------------------------------------------------------------
+
+namespace {
 
 void check(const char *function, cudaError_t error)
 {
@@ -381,22 +408,21 @@ cudaError_t wait(cudaStream_t on, cudaStream_t producer)
     return error;
 }
 
+} // namespace
+
 void launch(const char *function, const py::object &stream, const std::vector<const GpuMemory *> &arrays,
-                   const std::function<cudaError_t(cudaStream_t)> &start)
+            const std::function<cudaError_t(cudaStream_t)> &start)
 {
     cudaStream_t on = stream.is_none() ? nullptr : named_stream({function, "stream"}, stream);
     int current = 0;
-    {
-        py::gil_scoped_release released; // loading the driver takes long
-        check(function, cudaGetDevice(&current));
-    }
+    check(function, cudaGetDevice(&current)); // the first thing asked of CUDA: a machine without a driver is found out
+    for (const GpuMemory *array : arrays)
+        if (array->size > 0)
+            check_device(*array, current);
     if (stream.is_none())
         on = default_stream(arrays);
     py::gil_scoped_release released; // the launch blocks while CUDA's queue is full
     std::vector<cudaStream_t> awaited{canonical(on)};
-    for (const GpuMemory *array : arrays)
-        if (array->size > 0)
-            check_device(*array, current);
     for (const GpuMemory *array : arrays) {
         const cudaStream_t producer = canonical(array->producer.value_or(on));
         if (array->size == 0 || std::find(awaited.begin(), awaited.end(), producer) != awaited.end())

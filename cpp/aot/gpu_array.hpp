@@ -99,7 +99,7 @@ template <class T> struct GpuArray : GpuMemory {
 void has_dimensions(const GpuMemory &array, size_t wanted, const std::string &which);
 void has_shape(const GpuMemory &array, const Shape &wanted, const std::string &why);
 void same_shape(const GpuMemory &a, const GpuMemory &b);
-void no_overlap(const GpuMemory &a, const GpuMemory &b); // for kernels whose pointers are __restrict__
+void no_overlap(const GpuMemory &a, const GpuMemory &b); // for __restrict__: not even the same array twice
 
 // A number, which pybind11 hands on as double, for a kernel that takes float. ValueError: beyond float32's range.
 float as_float(const char *function, const char *name, double number);

@@ -27,7 +27,7 @@ void bind_saxpy(py::module_ &m)
 z = a * x + y, element by element, on the GPU, with one rounding. Returns as soon as the kernel is queued.
 Quickest where x, y and z start at multiples of 16 bytes, right everywhere.
 
-a       a number, rounded to float32
+a       a number, rounded to float32; NumPy takes the real part of its complex ones, and warns
 x, y    float32, any shape, C-contiguous; both may be the same array
 z       float32, the shape of x, C-contiguous, writable, no memory shared with x or y
 stream  as of doublify, and so are the arrays that are taken and what is raised

@@ -46,9 +46,10 @@ stream  as doublify takes it; help(fourways_aot.doublify) says which arrays and 
 
 Fast where the width is a multiple of 4 and both arrays start at a multiple of 16 bytes; right everywhere.
 )");
-    m.def("stencil_steps", &stencil_steps, "u"_a, "v"_a, "steps"_a, "stream"_a = py::none(), R"(
+    m.def("stencil_steps", &stencil_steps, "u"_a, "v"_a, "steps"_a.noconvert(), "stream"_a = py::none(), R"(
 `steps` times stencil, from u to v, from v to u, and so on: both arrays are written. The loop is C++ and runs without
-the GIL. Returns as soon as the last kernel is queued, which blocks while CUDA's queue of launches is full.
+the GIL. Returns as soon as the last kernel is queued, which blocks while CUDA's queue of launches is full: the array
+with the result, which is v if steps is odd, else u.
 
 u, v    float32, (height, width), one shape, C-contiguous, writable, no memory shared
 steps   0 or more

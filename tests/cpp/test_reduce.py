@@ -125,7 +125,7 @@ def test_a_bad_argument_is_named(name: str, x: object, out: object, error: type[
 @pytest.mark.parametrize("name", ["reduce", "device_reduce", "scan", "device_scan", "long_scan"])
 def test_every_function_describes_itself(name: str) -> None:
     doc = getattr(fourways_aot, name).__doc__
-    assert doc.startswith(f"{name}(x, {'y' if 'scan' in name else 'total'}, stream=None) -> None")
+    assert doc.startswith(f"{name}(x: object, {'y' if 'scan' in name else 'total'}: object, stream: object = None)")
     assert "float32" in doc and "errors raised" in doc
 
 
