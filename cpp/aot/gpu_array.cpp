@@ -24,7 +24,10 @@ static std::string message(const Argument &argument, const std::string &problem)
     return std::string(argument.function) + ": " + argument.name + " " + problem;
 }
 
-py::type_error Argument::type_error(const std::string &problem) const { return py::type_error(message(*this, problem)); }
+py::type_error Argument::type_error(const std::string &problem) const
+{
+    return py::type_error(message(*this, problem));
+}
 
 py::value_error Argument::value_error(const std::string &problem) const
 {
@@ -47,7 +50,7 @@ std::string type_name(py::handle object)
     return module == "builtins" ? name : module + "." + name;
 }
 
-// --- DLPack's C interface, as far as it is read here: https://dmlc.github.io/dlpack/latest/c_api.html ------------------
+// --- DLPack's C interface, as far as it is read here: https://dmlc.github.io/dlpack/latest/c_api.html ----------------
 
 namespace dlpack {
 
@@ -71,7 +74,8 @@ struct Versioned { // DLManagedTensorVersioned, in a capsule "dltensor_versioned
     Tensor tensor;
 };
 
-struct Exchange { // DLPackExchangeAPI, in a capsule "dlpack_exchange_api". Functions return 0, or set Python's exception
+// DLPackExchangeAPI, in a capsule "dlpack_exchange_api". Its functions return 0, or set an exception of Python's.
+struct Exchange {
     uint32_t major, minor;
     const Exchange *previous; // of an older version, or null
     void *allocate;
@@ -83,7 +87,7 @@ struct Exchange { // DLPackExchangeAPI, in a capsule "dlpack_exchange_api". Func
 
 } // namespace dlpack
 
-// --- streams -----------------------------------------------------------------------------------------------------------
+// --- streams ---------------------------------------------------------------------------------------------------------
 
 // A pointer as int, or a stream with __cuda_stream__ (cuda.core, CuPy), .cuda_stream (PyTorch), .handle (PyCUDA, Numba)
 // or .ptr (an older CuPy).
@@ -351,7 +355,7 @@ float as_float(const char *function, const char *name, double number)
     return narrow;
 }
 
-// --- the launch --------------------------------------------------------------------------------------------------------
+// --- the launch ------------------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -41,7 +41,7 @@ using Shape = std::vector<long long>;
 
 std::string text(const Shape &shape); // as Python writes it: (3, 5) or (16,)
 
-// --- dtypes: NumPy's letter of a kind, and the bytes -------------------------------------------------------------------
+// --- dtypes: NumPy's letter of a kind, and the bytes -----------------------------------------------------------------
 
 // A struct is 'V', which takes any dtype of its size. For one more type write in your own file, for example:
 //     template <> inline constexpr char fourways::kind<__half> = 'f';
@@ -60,7 +60,7 @@ struct Dtype {
     std::string name() const; // float32
 };
 
-// --- what an array says of itself, unchecked ---------------------------------------------------------------------------
+// --- what an array says of itself, unchecked -------------------------------------------------------------------------
 
 struct Description {
     char *begin = nullptr;
@@ -74,7 +74,7 @@ struct Description {
     std::shared_ptr<void> owner; // of the memory, until the launch
 };
 
-// --- arrays, checked ---------------------------------------------------------------------------------------------------
+// --- arrays, checked -------------------------------------------------------------------------------------------------
 
 struct GpuMemory : Description {
     Argument argument;
@@ -89,7 +89,8 @@ template <class T> struct GpuArray : GpuMemory {
     T *data;
 
     GpuArray(const char *function, const char *name, py::handle array)
-        : GpuMemory({function, name}, array, !std::is_const_v<T>, {{kind<std::remove_const_t<T>>}, sizeof(T)}, alignof(T)),
+        : GpuMemory({function, name}, array, !std::is_const_v<T>, {{kind<std::remove_const_t<T>>}, sizeof(T)},
+                    alignof(T)),
           data(reinterpret_cast<T *>(begin))
     {
     }
@@ -104,8 +105,8 @@ void no_overlap(const GpuMemory &a, const GpuMemory &b); // for __restrict__: no
 // A number, which pybind11 hands on as double, for a kernel that takes float. ValueError: beyond float32's range.
 float as_float(const char *function, const char *name, double number);
 
-// start(cudaStream_t) -> cudaError_t queues the kernel, without the GIL, after all checks. It runs on `stream` as Python
-// gave it, once the work is done that the arrays' own libraries have queued on them. None is CuPy's current stream if
+// start(cudaStream_t) -> cudaError_t queues the kernel, without the GIL, after all checks. It runs on `stream` as
+// Python gave it, once the work is done that the arrays' own libraries have queued on them. None is CuPy's current stream if
 // one of the arrays is CuPy's, else that of the first library that says which it is, else the legacy default stream.
 void launch(const char *function, const py::object &stream, const std::vector<const GpuMemory *> &arrays,
             const std::function<cudaError_t(cudaStream_t)> &start);

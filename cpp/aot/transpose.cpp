@@ -4,7 +4,8 @@
 
 namespace fourways {
 
-cudaError_t launch_transpose(const float *a, float *b, long long h, long long w, cudaStream_t stream); // in transpose.cu
+// in transpose.cu
+cudaError_t launch_transpose(const float *a, float *b, long long h, long long w, cudaStream_t stream);
 
 void transpose(py::object a, py::object b, py::object stream)
 {

@@ -338,7 +338,7 @@ def test_a_launcher_in_cxx_is_not_nvccs_host_compiler(root: Path, tmp_path: Path
     arguments = ["-G", "Ninja", "-S", root / "cpp", "-B", tmp_path / "build", f"-DPython_EXECUTABLE={sys.executable}"]
     path = f"{os.environ['PATH']}{os.pathsep}{BIN}"  # where ninja is, if the system has none
     architecture = "-DCMAKE_CUDA_ARCHITECTURES=90"
-    ran = cmake(*arguments, architecture, folder=tmp_path, CXX=f"{launcher} g++ -O1", PATH=path)
+    ran = cmake(*arguments, architecture, folder=tmp_path, CXX=f"{launcher} {toolchain.host_compiler()} -O1", PATH=path)
     assert ran.returncode == 0, ran.stdout
     [chosen] = (tmp_path / "build").glob("CMakeFiles/*/CMakeCUDACompiler.cmake")
     assert f'set(CMAKE_CUDA_HOST_COMPILER "{shutil.which("g++")}")' in chosen.read_text()
