@@ -17,7 +17,13 @@ CPP = Path(__file__).with_name("cpp")
 def build(library: Path) -> None:
     """The module with doublify as it stands and with kinds.cpp, but fake_cuda.cpp for the CUDA runtime."""
     aot = CPP.parents[1] / "cpp" / "aot"
-    folders = [aot, *toolchain.include_dirs(), pybind11.get_include(), sysconfig.get_path("include")]
+    folders = [
+        aot,
+        aot.parent / "package",
+        *toolchain.include_dirs(),
+        pybind11.get_include(),
+        sysconfig.get_path("include"),
+    ]
     defined = ["FOURWAYS_BINDINGS=X(doublify) X(kinds)", 'FOURWAYS_VERSION="0"', 'FOURWAYS_BUILT_FOR="nothing"']
     subprocess.run(
         [str(toolchain.host_compiler()), "-std=c++17", "-shared", "-fPIC", "-fvisibility=hidden", "-o", library]

@@ -1,6 +1,8 @@
-// A binding with arrays of every element type, for the tests: it shows how many elements arrive, and launches nothing.
+// A binding with arguments of every kind, for the tests: it shows what arrives, and launches nothing.
 
-#include "gpu_array.hpp"
+#include "launch_arguments.hpp"
+
+#include <cstring>
 
 namespace fourways {
 
@@ -35,6 +37,22 @@ void bind_kinds(py::module_ &m)
     bind_kind<float2>(m, "array_complex64");
     bind_kind<double2>(m, "array_complex128");
     bind_kind<Knee>(m, "array_knee");
+    m.def(
+        "knee",
+        [](py::object knee) {
+            Knee made;
+            std::memcpy(&made, struct_bytes("knee", "knee", knee, sizeof made).data(), sizeof made);
+            shown = std::to_string(made.start) + " " + std::to_string(made.slope) + " " + std::to_string(made.order);
+        },
+        "knee"_a);
+    for (const char *name : {"grid", "block"})
+        m.def(
+            name,
+            [name](py::object given) {
+                const dim3 e = extent(name, name, given);
+                shown = std::to_string(e.x) + " " + std::to_string(e.y) + " " + std::to_string(e.z);
+            },
+            py::arg(name));
     m.def(
         "scalar_float32", [](double n) { shown = std::to_string(as_float("scalar_float32", "n", n)); }, "n"_a);
 }

@@ -1,6 +1,8 @@
 """Arrays of every element type, by a binding that shows what arrives (kinds.cpp), on a fake CUDA runtime."""
 
+import ctypes
 import sys
+from typing import Any
 
 import cupy
 import numpy as np
@@ -75,3 +77,83 @@ def test_numbers_are_rounded_to_float32_and_refused_beyond(fake: FakeCuda) -> No
     for wrong in ("1", None, 1j, [1.0], 10**400):
         with pytest.raises(TypeError, match=r"^scalar_float32\(\): incompatible function arguments"):
             fake.binding.scalar_float32(wrong)
+
+
+# --- structs by value -------------------------------------------------------------------------------------------------
+
+
+class Knee(ctypes.Structure):
+    _fields_ = (("start", ctypes.c_float), ("slope", ctypes.c_float), ("order", ctypes.c_int))
+
+
+def test_a_struct_comes_from_whatever_shows_its_bytes(fake: FakeCuda) -> None:
+    knee = np.array((1, 2, 3), KNEE)
+    apart = np.stack([knee.reshape(1).view("i4"), np.zeros(3, "i4")], axis=1)[:, 0]  # the same bytes, with gaps between
+    others = bytearray(knee), memoryview(knee), Knee(1, 2, 3)
+    for given in (knee, knee[()], knee.reshape(1), apart, knee.tobytes(), *others):
+        assert fake.shown("knee", given) == "1.000000 2.000000 3"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (b"short", "is a bytes of 5 bytes"),
+        (np.zeros(2, KNEE), "is a ndarray of 24 bytes"),
+        (np.zeros((), KNEE.descr[:2]), "is a ndarray of 8 bytes"),
+        (memoryview(np.zeros(6, "f4"))[::2], "is a memoryview, which shows no contiguous bytes"),
+        ((1, 2, 3), "is a tuple, which shows no contiguous bytes"),
+        ("twelve bytes", "is a str, which shows no contiguous bytes"),
+        (None, "is a NoneType, which shows no contiguous bytes"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_is_no_such_struct_is_refused_with_both_sizes(fake: FakeCuda, given: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=f"^knee: knee {message}; wanted a struct of 12 bytes"):
+        fake.binding.knee(given)
+
+
+# --- grid and block ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "dim3"),
+    [(5, "5 1 1"), ((5,), "5 1 1"), ((5, 6), "5 6 1"), ((5, 6, 7), "5 6 7"), (np.int32(5), "5 1 1")],
+    ids=str,
+)
+@pytest.mark.parametrize("name", ["grid", "block"])
+def test_extents_are_an_int_or_up_to_three(fake: FakeCuda, name: str, given: Any, dim3: str) -> None:
+    assert fake.shown(name, given) == dim3
+
+
+@pytest.mark.parametrize(
+    ("name", "given"), [("grid", (2**31 - 1, 65535, 65535)), ("block", (1024, 1, 1)), ("block", (4, 4, 64))]
+)
+def test_the_largest_extents_are_taken(fake: FakeCuda, name: str, given: tuple[int, ...]) -> None:
+    assert fake.shown(name, given) == " ".join(map(str, given))
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "error", "message"),
+    [
+        ("grid", 0, ValueError, "0; wanted 1 to 2147483647 in x"),
+        ("grid", (1, -1), ValueError, r"\(1, -1\); wanted 1 to 65535 in y"),
+        ("grid", 2**31, ValueError, "2147483648; wanted 1 to 2147483647 in x"),
+        ("grid", 2**70, ValueError, "1180591620717411303424; wanted 1 to"),
+        ("grid", (1, 65536), ValueError, ".*; wanted 1 to 65535 in y"),
+        ("grid", (1, 1, 65536), ValueError, ".*; wanted 1 to 65535 in z"),
+        ("block", 1025, ValueError, "1025; wanted 1 to 1024 in x"),
+        ("block", (1, 1, 65), ValueError, ".*; wanted 1 to 64 in z"),
+        ("block", (32, 33), ValueError, r"\(32, 33\), 1056 threads; wanted 1024 at most"),
+        ("grid", (), ValueError, r"\(\); wanted an int, or one to three in a tuple"),
+        ("grid", (1, 1, 1, 1), ValueError, ".*; wanted an int, or one to three"),
+        ("grid", 1.0, TypeError, "1.0; wanted an int, or one to three"),
+        ("grid", [1], TypeError, r"\[1\]; wanted an int, or one to three"),
+        ("block", (1, "2"), TypeError, r"\(1, '2'\); wanted an int, or one to three"),
+        ("block", None, TypeError, "None; wanted an int, or one to three"),
+    ],
+)
+def test_extents_beyond_cudas_limits_are_refused(
+    fake: FakeCuda, name: str, given: Any, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=f"^{name}: {name} is {message}"):
+        getattr(fake.binding, name)(given)

@@ -40,16 +40,15 @@ def compiled(*words: object) -> None:
 @pytest.fixture(scope="module")
 def common(root: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """All of a package's binding but its kernel, and the runtime."""
-    folder, aot = tmp_path_factory.mktemp("common"), root / "cpp" / "aot"
-    folders = [aot, CPP, *toolchain.include_dirs(), pybind11.get_include(), sysconfig.get_path("include")]
-    template = root / "scripts/fourways/package/templates/module.cpp.in"
-    (folder / "module.cpp").write_text(f'{template.read_text()}\n#include "device_array.cpp"\n')
-    compiler, options = toolchain.host_compiler(), ["-std=c++17", "-fPIC", "-fvisibility=hidden"]
-    options += [f"-I{each}" for each in folders]
-    sources = (folder / "module.cpp", CPP / "fake_launch.cpp")
-    for source in sources:
-        compiled(compiler, *options, "-c", source, "-o", folder / f"{source.stem}.o")
-    return [folder / f"{source.stem}.o" for source in sources]
+    folder, arrays = tmp_path_factory.mktemp("common"), root / "cpp" / "aot" / "gpu_array.cpp"
+    for source in (arrays, CPP / "fake_launch.cpp"):
+        compiled(toolchain.host_compiler(), *host_options(), "-c", source, "-o", folder / f"{source.stem}.o")
+    return [folder / "gpu_array.o", folder / "fake_launch.o"]
+
+
+def host_options() -> list[str]:
+    folders = [CPP, *toolchain.include_dirs(), pybind11.get_include(), sysconfig.get_path("include")]
+    return ["-std=c++17", "-fPIC", "-fvisibility=hidden", *(f"-I{each}" for each in folders)]
 
 
 @pytest.fixture
@@ -66,7 +65,9 @@ def made(
         library = source / name / "_binding.so"
         compiled(toolchain.nvcc(), "-std=c++17", "-arch=sm_90", "-Xcompiler", "-fPIC", f"-I{source}",
                  "-c", source / f"{name}.cu", "-o", tmp_path / "kernel.o")  # fmt: skip
-        compiled(toolchain.host_compiler(), "-shared", "-o", library, *common, tmp_path / "kernel.o")
+        compiled(toolchain.host_compiler(), *host_options(), "-c", source / f"{name}.cpp", "-o", tmp_path / "binding.o")
+        objects = (*common, tmp_path / "kernel.o", tmp_path / "binding.o")
+        compiled(toolchain.host_compiler(), "-shared", "-o", library, *objects)
         monkeypatch.syspath_prepend(source)
         module = importlib.import_module(name)
         monkeypatch.delitem(sys.modules, name)

@@ -59,7 +59,7 @@ def fingerprint(found: lesson.Lesson) -> dict[str, str]:
     names = [*([found.meta["kernel"]] if "kernel" in found.meta else []), *found.meta.get("also", ())]
     aot = kernels.root() / "cpp" / "aot"
     files_of = [aot / f"{name}.{end}" for name in names for end in ("cu", "cpp")]
-    bindings = _with_headers(files_of or [kernels.root() / "cpp" / "package" / "device_array.cpp"])
+    bindings = _with_headers(files_of or [aot / "gpu_array.cpp", aot.parent / "package" / "launch_arguments.hpp"])
     return {
         "cells": digest([repr(cells).encode()]),
         "kernel": digest(kernels.path(name).read_bytes() for name in names),

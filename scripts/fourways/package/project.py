@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fourways import kernels
 from fourways.package import manifest
-from fourways.package.carried import check_copy, compiler_options, defined, kernel_files, summary, with_headers
+from fourways.package.carried import check_copy, compiler_options, defined, kernel_files, summary
 from fourways.package.case import Case, PackageError
 from fourways.package.cpp_text import binding
 from fourways.package.fill import fill
@@ -51,9 +51,10 @@ def sources(face: Interface, name: str) -> dict[str, str]:
     """The texts from which the module is built and imported, by path. `face` is `named`."""
     root, carried = kernels.root(), kernel_files(face.case)
     texts = {"CMakeLists.txt": _cmake(face.case, name, has_headers=len(carried) > 1)}
-    texts |= {f"src/{name}.cu": binding(face, name), "src/module.cpp": fill("module.cpp")}
+    texts |= {f"src/{path}": text for path, text in binding(face, name).items()}
     texts |= {f"src/kernel/{path}": text for path, text in carried.items()}
-    texts |= {f"src/arrays/{path}": text for path, text in with_headers(root / "cpp/package/device_array.cpp").items()}
+    for file in ("aot/gpu_array.hpp", "aot/gpu_array.cpp", "package/launch_arguments.hpp"):
+        texts[f"src/arrays/{Path(file).name}"] = (root / "cpp" / file).read_text(encoding="utf-8")
     texts["src/glibc/bits/mathcalls.h"] = (root / "cpp/glibc/bits/mathcalls.h").read_text(encoding="utf-8")
     texts["src/arrays/LICENSE"] = (root / "LICENSE").read_text(encoding="utf-8")
     texts |= {f"src/{name}/__init__.py": init(face, name), f"src/{name}/_binding.pyi": stub(face, name)}

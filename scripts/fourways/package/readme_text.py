@@ -11,8 +11,8 @@ def readme(face: Interface, name: str) -> str:
     """The text of `README.md`."""
     files = {
         f"src/kernel/{face.case.path.name}": "the kernel, unchanged",
-        f"src/{name}.cu": "checks the arguments, and launches it",
-        "src/module.cpp": "makes a Python module of that",
+        f"src/{name}.cpp": "the function, bound with pybind11: it checks its arguments",
+        f"src/{name}.cu": "launches the kernel",
         "src/arrays/": "reads and checks arrays of every GPU library; of the project Four Ways, licence beside",
         f"src/{name}/__init__.py": "the function that users call",
         **({f"src/{name}/_launch.py": "grid, block and shared memory"} if face.launch_text else {}),
