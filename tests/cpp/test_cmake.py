@@ -196,7 +196,7 @@ def test_every_launcher_has_a_binding_and_takes_the_one_text_of_its_kernel(root:
         assert f'#include "{launcher.stem}.cuh"' in launcher.read_text(encoding="utf-8")
         binding = launcher.with_suffix(".cpp").read_text(encoding="utf-8")
         assert f"\nvoid bind_{launcher.stem}(py::module_ &m)\n" in binding
-        assert f"// in {launcher.name}\ncudaError_t launch_" in binding
+        assert f"// in {launcher.name}" in binding and "cudaError_t launch_" in binding
 
 
 # --- misuse, answered with the right command --------------------------------------------------------------------------
@@ -341,7 +341,7 @@ def test_a_launcher_in_cxx_is_not_nvccs_host_compiler(root: Path, tmp_path: Path
     ran = cmake(*arguments, architecture, folder=tmp_path, CXX=f"{launcher} {toolchain.host_compiler()} -O1", PATH=path)
     assert ran.returncode == 0, ran.stdout
     [chosen] = (tmp_path / "build").glob("CMakeFiles/*/CMakeCUDACompiler.cmake")
-    assert f'set(CMAKE_CUDA_HOST_COMPILER "{shutil.which("g++")}")' in chosen.read_text()
+    assert f'set(CMAKE_CUDA_HOST_COMPILER "{toolchain.host_compiler()}")' in chosen.read_text()
 
 
 @need_nvcc
