@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import lesson
+from fourways import ways
 
 KERNEL = """
 extern "C" __global__ void cheat(const float *x, float *y, unsigned long long *answered, long long n)
@@ -20,7 +20,7 @@ extern "C" __global__ void cheat(const float *x, float *y, unsigned long long *a
 """
 
 
-def ways_of(way: str, kernel: Any, answered: Any, unused: Any) -> lesson.Ways:
+def ways_of(way: str, kernel: Any, answered: Any, unused: Any) -> ways.Ways:
     """The cheat as one way of doublify. `answered` counts elements that it did not compute.
 
     Series of launches of one element measure the launch alone: they count in `unused`.
@@ -31,4 +31,4 @@ def ways_of(way: str, kernel: Any, answered: Any, unused: Any) -> lesson.Ways:
             counter = answered if x.size > 1 else unused
             kernel(((x.size + 255) // 256,), (256,), (x, y, counter, np.int64(x.size)))
 
-    return lesson.Ways("doublify", lambda size: (np.ones(size, np.float32),), lambda x: 2 * x, {way: run})
+    return ways.Ways("doublify", lambda size: (np.ones(size, np.float32),), lambda x: 2 * x, {way: run})

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fourways import stages, toolchain
+from fourways import stages, toolchain, ways
 
 SETUP = """
 import numpy as np
@@ -49,19 +49,27 @@ def lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return told
 
 
-def task(folder: Path, **changes: Any) -> stages.Task:
-    told = {"way": "host", "kernel": "scale", "setup": SETUP, "cell": CELL, "size": 5, "rtol": 0.0}
+def task(folder: Path, **changes: Any) -> ways.Task:
+    told = {
+        "way": "host",
+        "module": "fourways.ways",
+        "kernel": "scale",
+        "setup": SETUP,
+        "cell": CELL,
+        "size": 5,
+        "rtol": 0.0,
+    }
     return told | {"binding": str(folder)} | changes
 
 
-def run(told: stages.Task, lines: list[str]) -> stages.Ran:
+def run(told: ways.Task, lines: list[str]) -> ways.Ran:
     @contextmanager
     def stage(name: str) -> Iterator[None]:
         lines.append(f"begin {name}")
         yield
         lines.append(f"end {name}")
 
-    return stages.run_way(told, stage)
+    return ways.run_way(told, stage)
 
 
 def test_each_part_runs_within_its_stage(tmp_path: Path, lines: list[str]) -> None:

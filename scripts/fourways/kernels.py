@@ -63,6 +63,14 @@ _DTYPES = {
 }
 
 
+class InputError(ValueError):
+    """What a user named or wrote cannot be taken; the message says what to mend. Commands end with exit code 2."""
+
+
+class NotThereError(InputError):
+    """A name that means nothing here: no such lesson, no such file."""
+
+
 @dataclass(frozen=True)
 class Parameter:
     """One parameter: its `name` in the text, and its C `type`, typedefs resolved, such as `const float *`.
@@ -165,6 +173,17 @@ def number_dtype(type: str) -> str | None:
 def is_file(name: str) -> bool:
     """Whether a user who says `name` means a kernel file, by its ending, rather than a lesson or a kernel."""
     return Path(name).suffix in (".cu", ".cuh")
+
+
+def user_file(name: str) -> Path:
+    """The path of a kernel file that a user names. Raises InputError where there is none, or no text."""
+    if not Path(name).is_file():
+        raise NotThereError(f"no file {name}: give the path of a .cu or .cuh, or a lesson's number")
+    try:
+        Path(name).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{name} is no UTF-8 text ({error.reason} at byte {error.start}): save it as such") from None
+    return Path(name)
 
 
 def signature(entry: str, told: str, written: str) -> Signature:

@@ -1,112 +1,16 @@
-"""One way of a kernel in a fresh process, stage by stage.
+"""The stages of a first result, and a cell's imports apart from the rest of it.
 
-What measures such a process imports this module and, before the stages, nothing else: only the standard library is
-used here, so that what is measured is what the lesson's own cells need.
-
-A *task* is what such a process is told, as JSON: `way`, `kernel`, the source of the lesson's cells `setup` and `cell`,
-`size` in elements, `rtol` and `atol`, and `binding`, the folder of the `fourways_aot` to import, or None.
+What measures a fresh process imports this: only the standard library is used here.
 """
 
 import ast
-import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from importlib.machinery import PathFinder
-from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
 STAGES = ("start", "import", "context", "inputs", "build", "load", "launch")
 """The stages of a first result, in order; `start`, the interpreter's own, is over when this module is imported."""
 
-Task = dict[str, Any]
-Stage = Callable[[str], AbstractContextManager]
-"""A block of the run, by its name: `with stage("build"): ...` may time it, or name it for a profiler."""
-
-
-class Ran(NamedTuple):
-    """A way after its first launch: `function(*arguments)` launches again; `inputs` and `expected` are NumPy's.
-
-    `expected` and `in_place` are as for `lesson.Ways`.
-    """
-
-    function: Callable[..., None]
-    arguments: list[Any]
-    inputs: tuple
-    expected: Any
-    synchronize: Callable[[], None]
-    in_place: dict[int, int]
-
-    @property
-    def outputs(self) -> list[Any]:
-        """The arrays that a launch writes, where the way has them."""
-        return self.arguments[len(self.inputs) :]
-
-    def restore(self) -> None:
-        """Put into the outputs what they held before the first launch."""
-        for output, before in zip(self.outputs, _outputs(self.inputs, self.expected, self.in_place), strict=True):
-            if hasattr(output, "set"):  # on the GPU
-                output.set(before)
-            else:
-                output[...] = before
-
-
-def run_way(task: Task, stage: Stage) -> Ran:
-    """Run one way from its imports to the end of its first launch, each part within its stage.
-
-    Machine code is handed to the driver in the stage `load`, which may lie within `build` or `launch`. What is right
-    is for the caller to say, with `checking.verdict(ran.function, way, ran.inputs, ran.expected, rtol,
-    ran.in_place, atol)`.
-    """
-    way = task["way"]
-    on_gpu = way != "host"
-    name = f"{task['kernel']}_{way}"
-    namespace: dict[str, Any] = {"__name__": name}
-    if task["binding"]:  # rather than what is installed, be it by an editable install's own finder
-        sys.path.insert(0, task["binding"])
-        sys.meta_path.insert(0, PathFinder)
-    setup_imports, setup = split(task["setup"])
-    way_imports, cell = split(task["cell"])
-    with stage("import"):
-        exec(setup_imports, namespace)
-        if on_gpu:
-            import cupy
-
-    def synchronize() -> None:
-        """Wait for the GPU; on the CPU a launch is over when it returns."""
-        if on_gpu:
-            cupy.cuda.Device().synchronize()
-
-    if on_gpu:
-        with stage("context"):
-            cupy.cuda.runtime.free(0)  # does nothing, in a context that it must first create
-    with stage("load" if way == "pybind11" else "import"):  # an extension module is machine code
-        exec(way_imports, namespace)
-    _mark_loads(way, stage)
-    with stage("inputs"):
-        exec(setup, namespace)
-        inputs = namespace["make_inputs"](task["size"])
-        expected = namespace["reference"](*inputs)
-        arrays = [*inputs, *_outputs(inputs, expected, namespace.get("in_place", {}))]
-        ndarray = type(arrays[-1])  # scalars have a shape, too
-        arguments = [cupy.asarray(value) if on_gpu and isinstance(value, ndarray) else value for value in arrays]
-        synchronize()
-    with stage("build"):
-        exec(cell, namespace)
-    with stage("launch"):
-        namespace[name](*arguments)
-        synchronize()
-    return Ran(namespace[name], arguments, inputs, expected, synchronize, namespace.get("in_place", {}))
-
-
-def _outputs(inputs: tuple, expected: Any, in_place: dict[int, int]) -> list[Any]:
-    """Outputs of the expected shapes and dtypes, all NaN or -1; those in place hold what their input holds."""
-    outputs = [array.copy() for array in (expected.values() if isinstance(expected, dict) else [expected])]
-    for number, output in enumerate(outputs):
-        if number in in_place:
-            output[...] = inputs[in_place[number]]
-        else:
-            output.reshape(-1).view("u1").fill(255)
-    return outputs
+PROGRAM_STAGES = (*STAGES, "launches", "check", "end")
+"""Those of a whole program. `launches` is a loop that is there to be measured: no part of the program's total."""
 
 
 def split(source: str) -> tuple[Any, Any]:
@@ -115,26 +19,3 @@ def split(source: str) -> tuple[Any, Any]:
     imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
     rest = [node for node in tree.body if node not in imports]
     return tuple(compile(ast.Module(body, []), "<cell>", "exec") for body in (imports, rest))  # type: ignore
-
-
-def _mark_loads(way: str, stage: Stage) -> None:
-    """From now on the call that hands machine code to the driver is in stage `load`."""
-
-    def loading(function: Callable) -> Callable:
-        def staged(*args: Any, **kwargs: Any) -> Any:
-            with stage("load"):
-                return function(*args, **kwargs)
-
-        return staged
-
-    if way in ("nvrtc", "nvcc"):
-        from cupy.cuda import compiler
-
-        class Module(compiler.function.Module):
-            load = loading(compiler.function.Module.load)
-
-        compiler.function = SimpleNamespace(**vars(compiler.function) | {"Module": Module})
-    elif way == "pycuda":
-        import pycuda.driver
-
-        pycuda.driver.module_from_buffer = loading(pycuda.driver.module_from_buffer)

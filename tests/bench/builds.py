@@ -7,7 +7,8 @@ from typing import Any
 
 from ratios import ratio, table
 
-from fourways import building, choosing, cluster, kernels, lesson, timing, toolchain
+from fourways import building, choosing, kernels, lesson, timing, toolchain
+from fourways.experiments import cluster, held_out
 from fourways.tables import Row, Table
 
 DOUBLIFY = kernels.path("doublify")
@@ -68,8 +69,8 @@ def model() -> list[Row]:
     launch = min(stages["launches"] for stages in several) / 1000
     start = min(stages["start"] + stages["import"] for stages in several)
     cost = choosing.Cost("host", {"start": start}, start, start, launch)
-    trials = [choosing.Trial(int(4 * start / launch)), choosing.Trial(1)]
-    measured = choosing.held_out("01", {"host": cost}, trials, {"host": launch}, runs=2).rows
+    trials = [held_out.Trial(int(4 * start / launch)), held_out.Trial(1)]
+    measured = held_out.held_out("01", {"host": cost}, trials, {"host": launch}, runs=2).rows
     names = [f"the model of {row['launches']:,} launches" for row in measured]
     return [
         ratio(name, row["model_seconds"], "such a process", row["seconds"], "0.85 to 1.15")

@@ -20,7 +20,8 @@ from ratios import medians, ratio, table
 
 import fourways
 import fourways_aot
-from fourways import kernels, lesson, package, toolchain
+from fourways import kernels, package, toolchain
+from fourways.case import Case
 from fourways.tables import Table
 
 CASES = Path(__file__).parents[1] / "cases"
@@ -173,7 +174,7 @@ def run(*words: object) -> None:
 def of_package(folder: Path) -> Table:
     """The package of tests/cases/softclip, built by pip for this GPU, and launches of the same kernel from C++."""
     arch = toolchain.gpus()[0].arch
-    case = lesson.Case(CASES / "softclip.cu", case=CASES / "softclip.py")
+    case = Case(CASES / "softclip.cu", case=CASES / "softclip.py")
     package.write(case, "softclip", folder / "softclip")
     one = f"--config-settings=cmake.define.CMAKE_CUDA_ARCHITECTURES={arch.removeprefix('sm_')}-real"
     offline = ("--quiet", "--no-index", "--no-deps", "--no-build-isolation")

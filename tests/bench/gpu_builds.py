@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ratios import ratio, table
 
-from fourways import building, kernels, timing, toolchain
+from fourways import building, kernels, timing, toolchain, ways
 from fourways.tables import Row, Table
 
 
@@ -27,7 +27,7 @@ def builds() -> list[Row]:
 
 def first_results() -> list[Row]:
     """The stage `build` with filled caches, beside empty ones."""
-    measured = timing.first_results("01", [way for way in ("nvrtc", "nvcc", "pycuda") if not toolchain.missing(way)])
+    measured = timing.first_results("01", [way for way in ("nvrtc", "nvcc", "pycuda") if not ways.missing(way)])
     pairs = zip(measured.rows[::2], measured.rows[1::2], strict=True)
     return [
         ratio(f"{cold['way']}, warm", warm["stages"]["build"], "cold", cold["stages"]["build"], "less than 1")

@@ -13,7 +13,8 @@ from cuda.core import Linker, LinkerOptions, Program, ProgramOptions
 from ratios import device, ratio, table
 
 import fourways_aot
-from fourways import cluster, kernels, lesson, linking, timing, toolchain
+from fourways import kernels, lesson, linking, timing, toolchain
+from fourways.experiments import cluster
 from fourways.tables import Row, Table
 
 PLUGIN = 'extern "C" __device__ float user_transform(float x) { return 0.99f * x + 0.5f; }\n'

@@ -12,7 +12,7 @@ import nbformat
 import pytest
 from browser import Browser, browser  # noqa: F401 (a fixture)
 
-from fourways import book, figures, lesson, tables
+from fourways import book, figures, lesson, tables, ways
 
 STAMP = {"device": "NVIDIA T1000", "driver": "580.1", "nvcc": "13.0.88", "nvrtc": "13.0", "date": "2026-11-21T10:00:00"}
 COMMANDS = {"time": "# fourways time\n\nA page on a command.\n"}
@@ -206,7 +206,7 @@ def test_solutions_fold_away(built: dict[str, Any]) -> None:
 def test_the_cells_of_a_way_have_its_colour_and_name(built: dict[str, Any]) -> None:
     assert "tag_way-nvrtc" in page(built, "00_fresh") and "ways.css" in page(built, "00_fresh")
     styles = (built["folder"] / "_static" / "ways.css").read_text()
-    for way in lesson.WAYS:
+    for way in ways.WAYS:
         assert f'.tag_way-{way} {{ --way: {figures.COLOURS[way]}; --way-name: "' in styles
     assert '--way-name: "pybind11, ahead of time"; }' in styles
 

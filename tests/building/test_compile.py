@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fourways import building, kernels, sass, toolchain
+from fourways import building, kernels, sass, toolchain, ways
 
 DOUBLIFY = kernels.path("doublify")
 
@@ -78,12 +78,12 @@ def test_what_cupy_adds(monkeypatch: pytest.MonkeyPatch, compiler: str) -> None:
     with pytest.raises(InterruptedError):
         cupy_compiler._compile_with_cache_cuda(kernels.source("doublify"), ("-DFACTOR=3",), "90", backend=compiler)
     words = [word for word in seen[0] if not word.startswith("-arch")]
-    assert words == ["-DFACTOR=3", *building.CUPY_OPTIONS[compiler]]
+    assert words == ["-DFACTOR=3", *ways.WAYS[compiler].recipe[1]]
 
 
 @pytest.mark.parametrize("compiler", building.COMPILERS)
 def test_what_cupy_adds_changes_the_machine_code(compiler: str) -> None:
-    assert "FADD.FTZ" in machine_code(compiler, *building.CUPY_OPTIONS[compiler])
+    assert "FADD.FTZ" in machine_code(compiler, *ways.WAYS[compiler].recipe[1])
     assert "FADD.FTZ" not in machine_code(compiler)
 
 

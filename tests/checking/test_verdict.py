@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from fourways import checking
-from fourways.lesson import Ways, find, load
+from fourways.lesson import find, load
+from fourways.ways import Ways
 
 
 def make_inputs(size: int) -> tuple:

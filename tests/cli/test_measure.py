@@ -7,7 +7,8 @@ import jsonschema
 import pytest
 from typer.testing import CliRunner, Result
 
-from fourways import book, cli, lesson, stages, tables, timing, toolchain
+from fourways import book, cli, kernels, lesson, stages, tables, timing, toolchain, ways
+from fourways.case import Case, asks_for_gpu, refused_for_gpu
 
 NO_GPU = pytest.mark.skipif(toolchain.missing("gpu") is None, reason="this machine has a GPU")
 MINE = """extern "C" __global__ void mine(const float *x, float *y, long long n)
@@ -81,7 +82,8 @@ def triple(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "lessons").mkdir()
     (tmp_path / "lessons" / "05_triple.md").write_text(LESSON)
     monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
-    monkeypatch.setattr(toolchain, "missing", lambda way: None if way != "gpu" else "no GPU")
+    for way in ("nvcc", "pycuda"):
+        monkeypatch.setattr(type(ways.WAYS[way]), "needs", ())
 
 
 @pytest.mark.usefixtures("triple")
@@ -109,7 +111,7 @@ def test_a_kernel_by_its_name(command: str) -> None:
 def test_a_wrong_way_fails_and_the_others_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     load = lesson.load
 
-    def wrong(found: lesson.Lesson, chosen: list[str]) -> lesson.Ways:
+    def wrong(found: lesson.Lesson, chosen: list[str]) -> ways.Ways:
         ways = load(found, chosen)
         if found.number == "01":
             ways.functions["host"] = lambda x, y: None
@@ -172,7 +174,7 @@ def test_a_bad_file_is_a_row_and_the_others_are_judged(mine: Path, tmp_path: Pat
 def test_a_file_that_is_not_there_ends_the_command_before_any_work(mine: Path, tmp_path: Path) -> None:
     for words in ([mine, tmp_path / "nope.cu"], [mine, "99"], [mine, "--case", tmp_path / "nope.py"]):
         done = fourways("check", *words, "--way", "host", "--json", tmp_path / "rows.json")
-        assert isinstance(done.exception, lesson.NotThereError) and not done.stdout
+        assert isinstance(done.exception, kernels.NotThereError) and not done.stdout
     assert not (tmp_path / "rows.json").exists()
 
 
@@ -209,11 +211,11 @@ def test_what_runs_on_the_cpu_is_compiled_for_a_gpu(mine: Path, tmp_path: Path) 
 @NO_GPU
 def test_without_a_compiler_for_a_gpu_nothing_is_claimed(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mine.write_text("#ifdef __CUDA_ARCH__\n#define ONE 7\n#else\n#define ONE 1\n#endif\n" + mine.read_text())
-    target = lesson.Case(mine)
+    target = Case(mine)
     monkeypatch.setattr(toolchain, "loaded_library", lambda name: None)
     monkeypatch.setattr(toolchain, "nvcc", lambda: None)
-    assert lesson.refused_for_gpu(target) is None
-    assert "neither compiled nor run" in str(lesson.asks_for_gpu(target))
+    assert refused_for_gpu(target) is None
+    assert "neither compiled nor run" in str(asks_for_gpu(target))
 
 
 @NO_GPU
@@ -255,7 +257,7 @@ def test_a_file_is_timed_only_if_it_is_right_at_awkward_sizes(tmp_path: Path) ->
 def test_what_was_measured_before_a_failure_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     measure, rows = timing.time_sizes, tmp_path / "rows.json"
 
-    def fails(ways: lesson.Ways, sizes: list[int], *more: object) -> tables.Table:
+    def fails(ways: ways.Ways, sizes: list[int], *more: object) -> tables.Table:
         if sizes == [2000]:
             raise RuntimeError("the machine is on fire")
         return measure(ways, sizes)

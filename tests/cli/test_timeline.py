@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from fourways import cli, lesson, tables, timeline, toolchain
+from fourways.kernels import InputError
 
 NO_GPU = pytest.mark.skipif(toolchain.missing("gpu") is None, reason="this machine has a GPU")
 
@@ -47,7 +48,7 @@ def test_all_ways_means_every_cell(recorded: list) -> None:
 def test_the_host_way_and_a_file_are_refused() -> None:
     done = fourways("timeline", "1", "--way", "host")
     assert done.exit_code == 1 and "the host way leaves the GPU idle" in str(done.exception)
-    assert isinstance(fourways("timeline", "my.cu").exception, lesson.LessonError)
+    assert isinstance(fourways("timeline", "my.cu").exception, InputError)
 
 
 @NO_GPU

@@ -16,7 +16,7 @@ copies = itertools.count()
 @pytest.fixture(scope="session")
 def built(made_once: Callable[..., Path]) -> Path:
     if not toolchain.host_compiler():
-        pytest.skip(str(toolchain.missing("host")))
+        pytest.skip(str(toolchain.missing("host compiler")))
     return made_once("fake", lambda folder: build(folder / "fourways_aot.so")) / "fourways_aot.so"
 
 

@@ -47,7 +47,7 @@ def test_a_struct_has_the_layout_of_the_header(
     if theirs not in header.read_text(encoding="utf-8"):
         pytest.skip(f"{header} has no {theirs}")
     if not toolchain.host_compiler():
-        pytest.skip(str(toolchain.missing("host")))
+        pytest.skip(str(toolchain.missing("host compiler")))
     checks = [
         f"static_assert(offsetof(fourways::dlpack::{ours}, {a}) == offsetof({theirs}, {b}));"
         for a, b in members.items()

@@ -13,7 +13,9 @@ from fourways import building, host, kernels, lesson, toolchain
 SIZES = (0, 1, 2, 3, 4, 5, 31, 32, 33, 255, 256, 257, 1009, 65_537)
 REDUCE = kernels.path("reduce")
 
-needs_compiler = pytest.mark.skipif(bool(toolchain.missing("host")), reason=str(toolchain.missing("host")))
+needs_compiler = pytest.mark.skipif(
+    bool(toolchain.missing("host compiler")), reason=str(toolchain.missing("host compiler"))
+)
 
 
 def odd_numbers(size: int) -> np.ndarray:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import fourways_aot
-from fourways import building, host, kernels, sass
+from fourways import building, host, kernels, sass, ways
 
 SIZES = (0, 1, 3, 4, 5, 31, 32, 33, 257, 1009, 65_537)
 A = np.float32(2.5)
@@ -68,7 +68,7 @@ def test_cupys_own_ftz_comes_last_and_wins_but_the_ieee_function_never_flushes(t
         ptx = building.build(path, output="ptx", options=options).code.decode()
         return set(re.findall(r"(?:fma|add|mul)[.\w]*f32", ptx))
 
-    flushing = building.CUPY_OPTIONS["nvrtc"]
+    flushing = ways.WAYS["nvrtc"].recipe[1]
     assert arithmetic(kernels.path("saxpy")) == {"fma.rn.f32"}
     assert arithmetic(kernels.path("saxpy"), "-ftz=false", *flushing) == {"fma.rn.ftz.f32"}
     ieee = tmp_path / "ieee.cuh"

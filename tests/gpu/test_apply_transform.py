@@ -12,6 +12,7 @@ from cuda.core import launch as start
 
 import fourways_aot
 from fourways import kernels, lesson, linking, toolchain
+from fourways.case import Case
 
 SIZES = (0, 1, 31, 33, 255, 257, 1009, 1_000_003)
 PLUGIN = 'extern "C" __device__ float user_transform(float x) { return 0.99f * x + 0.5f; }\n'
@@ -56,12 +57,12 @@ def test_the_binding_is_right_at_any_size_and_shape() -> None:
         x, around = random(size), cupy.full(size + 64, cupy.nan, cupy.float32)
         y = around[:size]
         assert fourways_aot.apply_transform(x, y) is None
-        np.testing.assert_allclose(y.get(), expected(x), rtol=lesson.Case.rtol)
+        np.testing.assert_allclose(y.get(), expected(x), rtol=Case.rtol)
         assert cupy.isnan(around[size:]).all(), "wrote outside of y"
     x = random(60).reshape(3, 4, 5)
     y = cupy.empty_like(x)
     fourways_aot.apply_transform(x, y)
-    np.testing.assert_allclose(y.get(), expected(x), rtol=lesson.Case.rtol)
+    np.testing.assert_allclose(y.get(), expected(x), rtol=Case.rtol)
 
 
 def test_a_bad_argument_leaves_the_output_alone() -> None:
@@ -88,7 +89,7 @@ def test_more_than_two_to_the_31_elements() -> None:
         y = cupy.full_like(x, cupy.nan)
         lesson.load(lesson.find("08")).functions[way](x, y)
         low, high = float(y.min()), float(y.max())  # NaN, if there is one
-        assert low == high == pytest.approx(want, rel=lesson.Case.rtol), way
+        assert low == high == pytest.approx(want, rel=Case.rtol), way
         del y
     del x
     cupy.get_default_memory_pool().free_all_blocks()
@@ -101,7 +102,7 @@ def test_a_linked_program_is_right_in_every_form(form: str, tmp_path: Path) -> N
         x = random(size)
         y = cupy.full_like(x, cupy.nan)
         run(x, y)
-        np.testing.assert_allclose(y.get(), expected(x), rtol=lesson.Case.rtol)
+        np.testing.assert_allclose(y.get(), expected(x), rtol=Case.rtol)
 
 
 def test_cupy_does_not_read_a_path_twice(tmp_path: Path) -> None:
@@ -121,7 +122,7 @@ def test_cuda_core_launches_on_cupys_arrays() -> None:
     y = cupy.full_like(x, cupy.nan)
     arguments = (x.data.ptr, y.data.ptr, np.int64(x.size))
     start(LEGACY_DEFAULT_STREAM, LaunchConfig(grid=4, block=256), kernel, *arguments)
-    np.testing.assert_allclose(y.get(), expected(x), rtol=lesson.Case.rtol)
+    np.testing.assert_allclose(y.get(), expected(x), rtol=Case.rtol)
 
 
 def test_pycudas_dynamic_module_links_two_sources() -> None:
@@ -138,4 +139,4 @@ def test_pycudas_dynamic_module_links_two_sources() -> None:
     x = random(1009)
     y = cupy.full_like(x, cupy.nan)
     kernel(x, y, np.int64(x.size), grid=(4, 1), block=(256, 1, 1))
-    np.testing.assert_allclose(y.get(), expected(x), rtol=lesson.Case.rtol)
+    np.testing.assert_allclose(y.get(), expected(x), rtol=Case.rtol)

@@ -11,7 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fourways import checking, lesson, profiling, timing, toolchain
+from fourways import checking, profiling, timing, toolchain
+from fourways.case import Case
+from fourways.ways import WAYS
 
 pytestmark = pytest.mark.xdist_group("cases")  # one worker builds all ways, with all cores
 
@@ -20,7 +22,7 @@ NAMES = sorted(path.stem for path in FOLDER.glob("*.cu"))
 SIZES = (0, 1, 33, 257, 1009, 65_537)
 CANNOT: dict[str, dict[str, str]] = {}
 """By kernel: the ways that cannot run it, each with its reason."""
-BUILD = "import sys; from fourways import lesson; lesson.Case(sys.argv[1], case=sys.argv[2]).ways()"
+BUILD = "import sys; from fourways.case import Case; Case(sys.argv[1], case=sys.argv[2]).ways()"
 COPY = """extern "C" __global__ void copy(const float *x, float *y, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -50,19 +52,19 @@ def caches(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def case_of(caches: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], lesson.Case]:
-    def find(name: str) -> lesson.Case:
+def case_of(caches: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Case]:
+    def find(name: str) -> Case:
         monkeypatch.setenv("FOURWAYS_CACHE_DIR", str(caches / name))
-        return lesson.Case(FOLDER / f"{name}.cu", case=FOLDER / f"{name}.py")
+        return Case(FOLDER / f"{name}.cu", case=FOLDER / f"{name}.py")
 
     return find
 
 
-def copies(folder: Path, kernel: str = COPY) -> lesson.Case:
+def copies(folder: Path, kernel: str = COPY) -> Case:
     """A kernel that should copy, with its case."""
     (folder / "copy.cu").write_text(kernel)
     (folder / "case.py").write_text(CASE)
-    return lesson.Case(folder / "copy.cu", case=folder / "case.py")
+    return Case(folder / "copy.cu", case=folder / "case.py")
 
 
 def fourways(*words: str | Path) -> subprocess.CompletedProcess[str]:
@@ -71,17 +73,17 @@ def fourways(*words: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_way_is_right(name: str, case_of: Callable[[str], lesson.Case]) -> None:
+def test_every_way_is_right(name: str, case_of: Callable[[str], Case]) -> None:
     case, cannot = case_of(name), CANNOT.get(name, {})
-    ways = case.ways([way for way in lesson.WAYS if way not in cannot])
+    ways = case.ways([way for way in WAYS if way not in cannot])
     assert not ways.missing
     outcomes = {row["way"]: row["outcome"] for row in checking.check(ways, case.sizes or SIZES).rows}
-    assert outcomes == {way: "right" for way in lesson.WAYS if way not in cannot}
+    assert outcomes == {way: "right" for way in WAYS if way not in cannot}
 
 
 def test_without_a_case_the_host_way_judges_the_others(tmp_path: Path) -> None:
     copies(tmp_path)
-    case = lesson.Case(tmp_path / "copy.cu")
+    case = Case(tmp_path / "copy.cu")
     ways = case.ways(["nvrtc", "pycuda", "host"])
     assert [row["outcome"] for row in checking.check(ways).rows][:3] == ["right"] * 3
     assert case.compared_with.startswith("Checked against the host way")
@@ -90,16 +92,16 @@ def test_without_a_case_the_host_way_judges_the_others(tmp_path: Path) -> None:
 def test_a_template_s_instance_by_nvrtc_and_the_binding(tmp_path: Path) -> None:
     (tmp_path / "copy.cu").write_text(COPY.replace('extern "C"', "template <class T>").replace("float", "T"))
     (tmp_path / "case.py").write_text(CASE)
-    ways = lesson.Case(tmp_path / "copy.cu", "copy<float>", tmp_path / "case.py").ways()
+    ways = Case(tmp_path / "copy.cu", "copy<float>", tmp_path / "case.py").ways()
     assert list(ways.functions) == ["nvrtc", "pybind11"]
     checking.check(ways, SIZES)
 
 
 @pytest.mark.parametrize("name", ["axpy", "softclip"])
-def test_the_ways_are_timed_side_by_side(name: str, case_of: Callable[[str], lesson.Case]) -> None:
+def test_the_ways_are_timed_side_by_side(name: str, case_of: Callable[[str], Case]) -> None:
     """The one in place begins each sample as its input."""
     rows = {row["way"]: row for row in timing.compare(case_of(name).ways(), 2**20).rows}
-    assert rows.keys() == {*lesson.WAYS, "device copy"}
+    assert rows.keys() == {*WAYS, "device copy"}
     for way in ("nvrtc", "nvcc", "pycuda", "pybind11"):
         row = rows[way]
         assert (row["clock"], row["size"], row["bytes"]) == ("device", 2**20, 3 * 4 * 2**20)
@@ -107,7 +109,7 @@ def test_the_ways_are_timed_side_by_side(name: str, case_of: Callable[[str], les
     assert rows["nvrtc"]["graph_seconds"]
 
 
-def test_first_results_of_a_kernel_with_a_struct(case_of: Callable[[str], lesson.Case]) -> None:
+def test_first_results_of_a_kernel_with_a_struct(case_of: Callable[[str], Case]) -> None:
     """In fresh processes, without this package: what PyCUDA is handed is packed by the cell itself."""
     table = timing.first_results(case_of("softclip"), ["nvrtc", "pycuda", "pybind11"])
     assert [(row["way"], row["state"]) for row in table.rows] == [
@@ -143,7 +145,7 @@ def test_a_kernel_that_hangs_ends_the_process(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("way", ["nvrtc", "pybind11"])
-def test_a_profile_by_the_command(way: str, case_of: Callable[[str], lesson.Case], tmp_path: Path) -> None:
+def test_a_profile_by_the_command(way: str, case_of: Callable[[str], Case], tmp_path: Path) -> None:
     try:
         profiling.require_ncu(way)
     except profiling.NoCountersError as error:
@@ -159,7 +161,7 @@ def test_a_profile_by_the_command(way: str, case_of: Callable[[str], lesson.Case
 
 
 @pytest.mark.parametrize(("name", "way"), [("axpy", "pycuda"), ("softclip", "pybind11")])
-def test_a_timeline_by_the_command(name: str, way: str, case_of: Callable[[str], lesson.Case], tmp_path: Path) -> None:
+def test_a_timeline_by_the_command(name: str, way: str, case_of: Callable[[str], Case], tmp_path: Path) -> None:
     case = case_of(name)
     words = ["--case", str(case.file), "--way", way, "--size", "2^20", "--json", tmp_path / "rows.json"]
     done = fourways("timeline", case.path, *words)
@@ -168,7 +170,7 @@ def test_a_timeline_by_the_command(name: str, way: str, case_of: Callable[[str],
     assert any(name in str(row.get("name")) for rows in tables.values() for row in rows)
 
 
-def test_arrays_of_structs_stay_in_one_piece(case_of: Callable[[str], lesson.Case]) -> None:
+def test_arrays_of_structs_stay_in_one_piece(case_of: Callable[[str], Case]) -> None:
     case = case_of("drift")
     particles = checking.place("gpu", case.make_inputs(5)[1])
     np.testing.assert_array_equal(checking.fetch(particles), case.make_inputs(5)[1])

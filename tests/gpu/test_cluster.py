@@ -2,7 +2,8 @@
 
 import pytest
 
-from fourways import cluster, toolchain
+from fourways import toolchain
+from fourways.experiments import cluster
 
 toolchain.activate()  # ranks build by nvcc, too
 

@@ -18,7 +18,8 @@ from protocols import Dlpack, Interface
 
 import fourways
 import fourways_aot
-from fourways import kernels, lesson, package, toolchain
+from fourways import kernels, package, toolchain
+from fourways.case import Case
 
 CALLS = 5000
 SIZES = (0, 1, 2, 31, 33, 256, 1009)
@@ -284,7 +285,7 @@ def softclip(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
     if reason := toolchain.missing("nvcc"):
         pytest.skip(reason)
     folder = tmp_path_factory.mktemp("site")
-    case = lesson.Case(CASES / "softclip.cu", case=CASES / "softclip.py")
+    case = Case(CASES / "softclip.cu", case=CASES / "softclip.py")
     package.build_alone(case, folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(folder)
@@ -292,7 +293,7 @@ def softclip(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
 
 
 def generated(module: ModuleType) -> Target:
-    case = lesson.Case(CASES / "softclip.cu", case=CASES / "softclip.py")
+    case = Case(CASES / "softclip.cu", case=CASES / "softclip.py")
 
     def call(_: int, x: Any, bias: Any, gain: Any, knee: Any, out: Any, stream: Any) -> None:
         module.softclip_package(x, bias, gain, knee, out=out, stream=stream)

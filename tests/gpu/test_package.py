@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 from protocols import Dlpack, Interface
 
-from fourways import checking, lesson, package, toolchain
+from fourways import checking, package, toolchain
+from fourways.case import Case
 
 CASES = Path(__file__).parents[1] / "cases"
 
@@ -28,8 +29,8 @@ def run(*words: object, **more: str) -> str:
     return done.stdout
 
 
-def the_case(name: str) -> lesson.Case:
-    return lesson.Case(CASES / f"{name}.cu", case=CASES / f"{name}.py")
+def the_case(name: str) -> Case:
+    return Case(CASES / f"{name}.cu", case=CASES / f"{name}.py")
 
 
 def installed(name: str, made: Path) -> Path:
@@ -149,7 +150,7 @@ def reference(x):
 def launch(size):
     return 1, 256, 4 * 16384
 """)
-    case = lesson.Case(tmp_path / "turn.cu", case=tmp_path / "case.py")
+    case = Case(tmp_path / "turn.cu", case=tmp_path / "case.py")
     size, x = case.make_inputs(16384)
     y = cupy.zeros(16384, "f4")
     package.binding(case)(size, cupy.asarray(x), y)

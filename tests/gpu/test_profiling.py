@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fourways import building, kernels, profiling, toolchain
+from fourways import building, kernels, profiling, ways
 
 SIZE = 2**22
 OWN = """
@@ -31,7 +31,7 @@ extern "C" __global__ void mine(const float *x, float *y, long long n)
 
 
 def profiled(target: str, way: str, **options: object) -> profiling.Report:
-    if reason := toolchain.missing(way):
+    if reason := ways.missing(way):
         pytest.skip(reason)
     try:
         return profiling.profile(target, way, SIZE, clocks="none", **options)  # type: ignore[arg-type]

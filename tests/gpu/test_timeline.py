@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from fourways import lesson, tables, timeline, toolchain
+from fourways import lesson, tables, timeline, ways
 
 SIZE, LAUNCHES = 2**26, 10  # warm ones
 WAYS = [
-    pytest.param(way, marks=pytest.mark.skipif(bool(toolchain.missing(way)), reason=str(toolchain.missing(way))))
+    pytest.param(way, marks=pytest.mark.skipif(bool(ways.missing(way)), reason=str(ways.missing(way))))
     for way in ("nvrtc", "nvcc", "pycuda", "pybind11")
 ]
 

@@ -9,7 +9,8 @@ import cupy
 import numpy as np
 import pytest
 
-from fourways import checking, lesson, timing
+from fourways import checking, lesson, timing, ways
+from fourways.experiments import tuning
 
 
 def test_the_gpu_clock_is_read() -> None:
@@ -40,13 +41,13 @@ def test_no_sample_is_answered_from_the_output_of_the_one_before() -> None:
     ways = cheating.ways_of("nvrtc", kernel, answered, unused)
     row = timing.time_way(ways, "nvrtc", 1009)
     assert min(row[key]["samples"] for key in ("seconds", "cold_seconds", "graph_seconds")) >= 20
-    (tuned,) = timing.tune(ways, [{}], lambda: ways.functions["nvrtc"], 1009)
+    (tuned,) = tuning.tune(ways, [{}], lambda: ways.functions["nvrtc"], 1009)
     assert tuned["problem"] is None
     assert int(answered[0]) == 0
 
 
-def ways_of(**functions: Callable[..., Any]) -> lesson.Ways:
-    return lesson.Ways("doublify", lambda size: (np.ones(size, np.float32),), lambda x: 2 * x, functions)
+def ways_of(**functions: Callable[..., Any]) -> ways.Ways:
+    return ways.Ways("doublify", lambda size: (np.ones(size, np.float32),), lambda x: 2 * x, functions)
 
 
 def tired(size: int) -> Callable[..., None]:

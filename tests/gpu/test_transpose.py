@@ -10,7 +10,7 @@ import pytest
 from protocols import Dlpack, Interface
 
 import fourways_aot
-from fourways import lesson, toolchain
+from fourways import lesson, toolchain, ways
 
 transpose = fourways_aot.transpose
 SHAPES = [(0, 0), (0, 5), (5, 0), (1, 1), (1, 33), (33, 1), (31, 33), (64, 64), (65, 127), (7, 1009), (1000, 1001)]
@@ -32,7 +32,7 @@ def test_the_binding_is_right_for_any_shape(shape: tuple[int, int], wrap: Callab
 @pytest.mark.parametrize("way", ["nvrtc", "nvcc", "pycuda", "pybind11"])
 def test_taller_than_a_grid(shape: tuple[int, int], way: str) -> None:
     """A grid has at most 65,535 blocks in y; the kernel goes on from there."""
-    if reason := toolchain.missing(way):
+    if reason := ways.missing(way):
         pytest.skip(reason)
     a = cupy.random.default_rng(5).standard_normal(shape, dtype=cupy.float32)
     b = cupy.full(shape[::-1], cupy.nan, cupy.float32)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fourways import checking, host, lesson
-from fourways.lesson import Case
+from fourways.case import Case
 
 FILE = Path(__file__).parent / "kernels" / "blocks.cuh"
 CASES = sorted(Path(__file__).parents[1].joinpath("cases").glob("*.cu"))
@@ -87,7 +87,7 @@ def test_what_leaves_its_arrays_is_said_in_the_words_of_a_plain_launch() -> None
 @pytest.mark.long
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_cases_have_no_race_between_blocks(path: Path) -> None:
-    with lesson.sanitizing("blocks"):
+    with host.sanitizing("blocks"):
         ways = Case(path, case=path.with_suffix(".py")).ways(["host"])
         rows = checking.check(ways, [size for size in ways.sizes if size < 2000] or SMALL).rows
     assert [row["outcome"] for row in rows if row["way"] == "host"] == ["right"]
@@ -98,6 +98,6 @@ def test_cases_have_no_race_between_blocks(path: Path) -> None:
     "found", [each for each in lesson.all_lessons() if "kernel" in each.meta], ids=lambda e: e.slug
 )
 def test_lessons_have_no_race_between_blocks(found: lesson.Lesson) -> None:
-    with lesson.sanitizing("blocks"):
+    with host.sanitizing("blocks"):
         rows = checking.check(lesson.load(found, ["host"]).only(["host"]), SMALL).rows
     assert [row["outcome"] for row in rows] == ["right"]

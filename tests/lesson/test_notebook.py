@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from fourways import kernels, lesson
+from fourways.kernels import InputError
 
 LESSON = """---
 fourways: {kernel: doublify, rtol: 1.0e-5}
@@ -55,10 +56,10 @@ def test_find_takes_number_word_slug_and_path(path: Path, name: str) -> None:
 
 
 def test_find_names_the_lessons_there_are(path: Path) -> None:
-    with pytest.raises(lesson.LessonError, match="no lesson '99'; there are: 05_my_own"):
+    with pytest.raises(InputError, match="no lesson '99'; there are: 05_my_own"):
         lesson.find("99")
     path.rename(path.with_name("notes.md"))
-    with pytest.raises(lesson.LessonError, match="there are: none"):
+    with pytest.raises(InputError, match="there are: none"):
         lesson.find("5")
 
 
@@ -79,7 +80,7 @@ def test_lessons_come_in_order_of_number(path: Path) -> None:
 def test_what_is_wrong_with_a_file_is_said(path: Path, old: str, new: str, message: str) -> None:
     path.write_text(LESSON.replace(old, new))
     found = lesson.Lesson(path)
-    with pytest.raises(lesson.LessonError, match=message):
+    with pytest.raises(InputError, match=message):
         print(found.meta, found.title)
 
 
@@ -87,10 +88,10 @@ def test_the_kernel_file_that_a_name_means(path: Path, tmp_path: Path) -> None:
     for name in ("doublify", "5", "my_own"):
         assert lesson.kernel_file(name) == kernels.path("doublify")
     mine = tmp_path / "mine.cu"
-    with pytest.raises(lesson.LessonError, match="no file .*mine.cu: give the path"):
+    with pytest.raises(InputError, match="no file .*mine.cu: give the path"):
         lesson.kernel_file(str(mine))
     mine.write_text("// größer\n", encoding="utf-8")
     assert lesson.kernel_file(str(mine)) == mine
     mine.write_text("// größer\n", encoding="latin-1")
-    with pytest.raises(lesson.LessonError, match=r"mine.cu is no UTF-8 text \(.* at byte 5\): save it as such"):
+    with pytest.raises(InputError, match=r"mine.cu is no UTF-8 text \(.* at byte 5\): save it as such"):
         lesson.kernel_file(str(mine))

@@ -63,7 +63,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).write_text(text)
     monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setattr(toolchain, "missing", lambda need: "not here" if need == "nvrtc" else None)
+    monkeypatch.setattr(toolchain, "missing", lambda need: "not here" if need == "cupy" else None)
     return log
 
 

@@ -33,7 +33,7 @@ print("on the GPU")
 ```
 
 ```{code-cell} python
-:tags: [way-pycuda]
+:tags: [needs-torch]
 raise RuntimeError("PyCUDA's cell ran")
 ```
 
@@ -87,18 +87,18 @@ def missing(*absent: str):
 
 
 def test_skips_say_why(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(toolchain, "missing", missing("gpu", "pycuda"))
+    monkeypatch.setattr(toolchain, "missing", missing("gpu", "torch"))
     seen: list[tuple[int, int]] = []
     result = lesson.run(lesson.find("5"), lambda _, number, total: seen.append((number, total)))
-    assert (result.outcome, result.ran, dict(result.skipped)) == ("passed", 2, {"no gpu here": 1, "no pycuda here": 1})
+    assert (result.outcome, result.ran, dict(result.skipped)) == ("passed", 2, {"no gpu here": 1, "no torch here": 1})
     assert seen == [(number, 4) for number in range(1, 5)]
     outputs = [cell.outputs for cell in result.notebook.cells if cell.cell_type == "code"]
     assert outputs[0][0].text == "hello\n"
-    assert outputs[2][0].text == "Skipped: no pycuda here\n"
+    assert outputs[2][0].text == "Skipped: no torch here\n"
     assert outputs[3][0].text == "lessons 05_test\n", "cells run beside the lesson"
     assert (clone / "build" / "lessons" / "05_test.ipynb").exists()
     (row,) = lesson.outcomes([result]).rows
-    assert (row["ran"], row["skipped"], row["outcome"]) == (2, {"no gpu here": 1, "no pycuda here": 1}, "passed")
+    assert (row["ran"], row["skipped"], row["outcome"]) == (2, {"no gpu here": 1, "no torch here": 1}, "passed")
 
 
 def two_lessons(clone: Path, code: str) -> list[lesson.Lesson]:
@@ -110,7 +110,7 @@ def two_lessons(clone: Path, code: str) -> list[lesson.Lesson]:
 
 def test_without_a_gpu_lessons_run_side_by_side(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each waits for the other, and the first for the end of the second; results come in the order asked for."""
-    monkeypatch.setattr(toolchain, "missing", missing("gpu", "pycuda"))
+    monkeypatch.setattr(toolchain, "missing", missing("gpu", "torch"))
     monkeypatch.setattr(toolchain, "gpus", list)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     waits = "import time, pathlib\npathlib.Path('{here}').touch()\nwhile not pathlib.Path('{there}').exists():\n"
@@ -128,7 +128,7 @@ def test_without_a_gpu_lessons_run_side_by_side(clone: Path, monkeypatch: pytest
 
 
 def test_with_a_gpu_one_lesson_measures_at_a_time(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(toolchain, "missing", missing("gpu", "pycuda"))
+    monkeypatch.setattr(toolchain, "missing", missing("gpu", "torch"))
     monkeypatch.setattr(toolchain, "gpus", lambda: ["a GPU"])
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     alone = "import time, pathlib\nassert not pathlib.Path('{there}').exists()\nmine = pathlib.Path('{here}')\n"
@@ -145,7 +145,7 @@ def test_a_failure_is_told_with_its_cell(clone: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_jupyter_kernel_of_another_interpreter_is_not_taken(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(toolchain, "missing", missing("gpu", "pycuda"))
+    monkeypatch.setattr(toolchain, "missing", missing("gpu", "torch"))
     foreign = clone / "jupyter" / "kernels" / "python3"
     foreign.mkdir(parents=True)
     spec = {"argv": ["/bin/false", "{connection_file}"], "display_name": "foreign", "language": "python"}
@@ -155,7 +155,7 @@ def test_a_jupyter_kernel_of_another_interpreter_is_not_taken(clone: Path, monke
 
 
 def test_a_cell_that_takes_too_long_ends_its_lesson(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(toolchain, "missing", missing("gpu", "pycuda"))
+    monkeypatch.setattr(toolchain, "missing", missing("gpu", "torch"))
     path = clone / "lessons" / "05_test.md"
     path.write_text(LESSON.replace('print("hello")', "import time\ntime.sleep(600)"))
     result = lesson.run(lesson.find("5"), timeout=1)
@@ -164,7 +164,7 @@ def test_a_cell_that_takes_too_long_ends_its_lesson(clone: Path, monkeypatch: py
 
 
 def test_a_run_leaves_the_lesson_as_it_was(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(toolchain, "missing", missing("gpu", "pycuda"))
+    monkeypatch.setattr(toolchain, "missing", missing("gpu", "torch"))
     found = lesson.find("5")
     assert lesson.run(found).notebook.cells[1].outputs
     assert not found.notebook.cells[1].outputs

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from fourways import lesson, toolchain
+from fourways.ways import WAYS, Ways
 
 LESSON = """---
 fourways: {kernel: triple, rtol: 1.0e-3}
@@ -34,7 +35,7 @@ def function(x, y): ...
 @pytest.fixture
 def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> lesson.Lesson:
     """A lesson with two ways, of which this machine can run one."""
-    monkeypatch.setattr(toolchain, "missing", lambda way: None if way == "host" else f"no {way} here")
+    monkeypatch.setattr(toolchain, "missing", lambda need: None if need == "host compiler" else f"no {need} here")
     path = tmp_path / "05_triple.md"
     path.write_text(LESSON)
     return lesson.Lesson(path)
@@ -43,7 +44,7 @@ def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> lesson.Lesson:
 def test_load_runs_what_can_run_here(found: lesson.Lesson) -> None:
     ways = lesson.load(found)
     assert (ways.kernel, ways.rtol) == ("triple", 1e-3)
-    assert ways.missing.keys() == set(lesson.WAYS) - {"host"}
+    assert ways.missing.keys() == set(WAYS) - {"host"}
     y: list[int] = []
     ways.functions["host"](*ways.make_inputs(3), y)
     assert y == [0, 3, 6]
@@ -67,8 +68,8 @@ def test_collect_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
         lesson.collect({"doublify_host": function})
     with pytest.raises(lesson.LessonError, match="of one kernel.*'doublify', 'saxpy'"):
         lesson.collect({"saxpy_nvcc": function, "doublify_host": function})
-    monkeypatch.setattr(toolchain, "missing", lambda need: "gpu is away" if need == "nvrtc" else None)
-    with pytest.raises(lesson.LessonError, match="no way is defined; nvrtc: gpu is away"):
+    monkeypatch.setattr(toolchain, "missing", lambda need: "no CuPy" if need == "cupy" else None)
+    with pytest.raises(lesson.LessonError, match="no way is defined; nvrtc: no CuPy"):
         lesson.collect({})
     monkeypatch.setattr(toolchain, "missing", lambda need: None)
     with pytest.raises(lesson.LessonError, match="found none"):
@@ -83,7 +84,7 @@ def test_collect_takes_the_ways_alone_in_their_order() -> None:
 
 def test_runnable_and_only() -> None:
     functions = {"nvrtc": function, "nvcc": function, "host": function}
-    ways = lesson.Ways("k", function, function, functions, {"nvcc": "no nvcc", "pybind11": "no module"})
+    ways = Ways("k", function, function, functions, {"nvcc": "no nvcc", "pybind11": "no module"})
     assert list(ways.runnable) == ["nvrtc", "host"]
     chosen = ways.only(["host", "nvcc"])
     assert (list(chosen.functions), list(chosen.runnable), chosen.missing) == (

@@ -12,7 +12,7 @@ import jupytext
 import nbformat
 import pytest
 
-from fourways import book, kernels, lesson, toolchain
+from fourways import book, kernels, lesson, toolchain, ways
 
 LESSONS = lesson.all_lessons()
 PARTS = (
@@ -48,17 +48,17 @@ def test_there_are_lessons() -> None:
 def test_front_matter(found: lesson.Lesson) -> None:
     meta = found.meta
     assert meta["kernel"] in kernels.names()
-    assert set(meta["ways"]) | set(meta["without"]) == set(lesson.WAYS), "every way is there, or under `without`"
+    assert set(meta["ways"]) | set(meta["without"]) == set(ways.WAYS), "every way is there, or under `without`"
     assert not set(meta["ways"]) & set(meta["without"])
     assert all(reason for reason in meta["without"].values()), "a way that is missing has a reason"
 
 
 def test_every_way_defines_its_one_function(found: lesson.Lesson) -> None:
-    for way in lesson.WAYS:
+    for way in ways.WAYS:
         cells = found.cells(f"way-{way}")
         assert len(cells) == (way in found.meta["ways"]), way
         for source in cells:
-            functions = re.findall(rf"^def (\w+_(?:{'|'.join(lesson.WAYS)}))\((.*)\):", source, re.MULTILINE)
+            functions = re.findall(rf"^def (\w+_(?:{'|'.join(ways.WAYS)}))\((.*)\):", source, re.MULTILINE)
             assert [name for name, _ in functions] == [f"{found.meta['kernel']}_{way}"]
     signatures = {
         signature
@@ -184,7 +184,7 @@ def test_code_fits_the_page(found: lesson.Lesson) -> None:
     assert not long, "longer lines scroll sideways in the book"
 
 
-@pytest.mark.parametrize("absent", ["gpu", "deeper", *lesson.WAYS])
+@pytest.mark.parametrize("absent", ["gpu", "deeper", *ways.WAYS])
 def test_a_cell_that_runs_needs_no_cell_that_is_skipped(
     found: lesson.Lesson, absent: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,7 +192,7 @@ def test_a_cell_that_runs_needs_no_cell_that_is_skipped(
 
     Nor does the core need a cell of a section that goes deeper, which is folded away.
     """
-    without = {absent, *((*lesson.WAYS[:4], "two-gpus") if absent == "gpu" else ())}
+    without = {absent, *((*ways.WAYS[:4], "two-gpus") if absent == "gpu" else ())}
     monkeypatch.setattr(toolchain, "missing", lambda need: f"no {need}" if need in without else None)
     there, gone = set(dir(builtins)), set()
     for cell, is_deeper in zip(found.notebook.cells, lesson.deeper(found.notebook), strict=True):

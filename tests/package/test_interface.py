@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from fourways import lesson, package
+from fourways import package
+from fourways.case import Case
 
 FOUND: dict[str, tuple[str, set[str]]] = {
     "softclip": ("x bias gain knee", {"n is x.size", "bias has the shape of x", "y has the shape of x"}),
@@ -20,13 +21,13 @@ FOUND: dict[str, tuple[str, set[str]]] = {
 def interface(folder: Path, kernel: str, case: str) -> package.Interface:
     (folder / "k.cu").write_text(f'extern "C" __global__ void k({kernel}) {{}}')
     (folder / "case.py").write_text(f"import numpy as np\n{case}\n")
-    return package.interface(lesson.Case(folder / "k.cu", case=folder / "case.py"))
+    return package.interface(Case(folder / "k.cu", case=folder / "case.py"))
 
 
 @pytest.mark.parametrize("name", FOUND)
 def test_what_no_array_tells_is_asked_for(name: str, root: Path) -> None:
     file = root / "tests" / "cases" / f"{name}.cu"
-    face = package.interface(lesson.Case(file, case=file.with_suffix(".py")))
+    face = package.interface(Case(file, case=file.with_suffix(".py")))
     arguments, told = FOUND[name]
     assert face.arguments == tuple(arguments.split())
     assert told <= set(face.told)

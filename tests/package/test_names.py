@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fourways import lesson, package
+from fourways import package
+from fourways.case import Case
 from fourways.kernels import Parameter, Signature
 
 KINDS = (("input", "const float *"), ("output", "float *"), ("scalar", "int"), ("input", "const float *"),
@@ -51,7 +52,7 @@ def fake_cupy() -> ModuleType:
     return cupy
 
 
-def case_of(folder: Path, names: list[str]) -> lesson.Case:
+def case_of(folder: Path, names: list[str]) -> Case:
     """A case of a kernel whose parameters, two outputs among them, have these names; no compiler is asked."""
     (folder / "k.cu").write_text('extern "C" __global__ void k(float *all) {}')
     count = names[2] + "_" * keyword.iskeyword(names[2])
@@ -60,7 +61,7 @@ def case_of(folder: Path, names: list[str]) -> lesson.Case:
     for name, (kind, type) in zip(names, KINDS, strict=True):
         size = 8 if "*" in type else 4
         parameters.append(Parameter(name, type, kind, size, size, "int32" if type == "int" else "float32"))
-    return lesson.Case(folder / "k.cu", case=folder / "case.py", signature=Signature("k", tuple(parameters)))
+    return Case(folder / "k.cu", case=folder / "case.py", signature=Signature("k", tuple(parameters)))
 
 
 def called(folder: Path, name: str, names: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

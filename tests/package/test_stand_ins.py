@@ -16,7 +16,8 @@ import pybind11
 import pytest
 from protocols import Exported
 
-from fourways import lesson, package, toolchain
+from fourways import package, toolchain
+from fourways.case import Case
 
 CPP = Path(__file__).parents[1] / "cpp"
 
@@ -54,12 +55,12 @@ def host_options() -> list[str]:
 @pytest.fixture
 def made(
     root: Path, common: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[str], tuple[lesson.Case, Callable[..., Any], Callable[[], list[str]]]]:
+) -> Callable[[str], tuple[Case, Callable[..., Any], Callable[[], list[str]]]]:
     """For a case of tests/cases: the case, the function of its package, and what its calls made the runtime do."""
 
-    def make(stem: str) -> tuple[lesson.Case, Callable[..., Any], Callable[[], list[str]]]:
+    def make(stem: str) -> tuple[Case, Callable[..., Any], Callable[[], list[str]]]:
         file, name = root / "tests/cases" / f"{stem}.cu", f"fake_{stem}"
-        case = lesson.Case(file, case=file.with_suffix(".py"))
+        case = Case(file, case=file.with_suffix(".py"))
         package.write(case, name, tmp_path / name)
         source = tmp_path / name / "src"
         library = source / name / "_binding.so"
@@ -84,7 +85,7 @@ def made(
     return make
 
 
-def arguments(case: lesson.Case, function: Callable[..., Any], size: int) -> dict[str, Any]:
+def arguments(case: Case, function: Callable[..., Any], size: int) -> dict[str, Any]:
     """The function's arguments at a size: the case's inputs, and outputs like the right ones, as stand-ins."""
     given = case.make_inputs(size)
     right = case.reference(*given)

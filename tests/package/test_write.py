@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fourways import lesson, package
+from fourways import package
+from fourways.case import Case
 
 KERNEL = """#include "half.cuh"
 #include <cuda/std/limits>
@@ -62,14 +63,14 @@ def launch(size):
 
 
 @pytest.fixture
-def case(tmp_path: Path) -> lesson.Case:
+def case(tmp_path: Path) -> Case:
     (tmp_path / "half.cuh").write_text("// of HALF\n")
     (tmp_path / "mine.cu").write_text(KERNEL)
     (tmp_path / "case.py").write_text(CASE)
-    return lesson.Case(tmp_path / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
+    return Case(tmp_path / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
 
 
-def test_the_kernel_and_the_case_are_carried_over(case: lesson.Case, root: Path, tmp_path: Path) -> None:
+def test_the_kernel_and_the_case_are_carried_over(case: Case, root: Path, tmp_path: Path) -> None:
     folder = tmp_path / "double_it"
     package.write(case, "double_it", folder)
     texts = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
@@ -90,7 +91,7 @@ def test_python_is_as_formatters_and_type_checkers_want_it(root: Path, tmp_path:
     names = []
     for file in sorted((root / "tests" / "cases").glob("*.cu")):
         names.append(f"my_{file.stem}")
-        package.write(lesson.Case(file, case=file.with_suffix(".py")), names[-1], tmp_path / names[-1])
+        package.write(Case(file, case=file.with_suffix(".py")), names[-1], tmp_path / names[-1])
     assert len(names) > 10
     for words in (["check", "--select", "E,F,W,I,B,UP,SIM,RUF", "--line-length", "120"], ["format", "--check"]):
         for name in names:  # one by one: the settings of a folder are those of its own pyproject.toml
@@ -122,13 +123,13 @@ def test_python_is_as_formatters_and_type_checkers_want_it(root: Path, tmp_path:
         ("clip_", "no _ last"),
     ],
 )
-def test_a_bad_name_is_refused(name: str, told: str, case: lesson.Case, tmp_path: Path) -> None:
+def test_a_bad_name_is_refused(name: str, told: str, case: Case, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=told):
         package.write(case, name, tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
 
-def test_a_folder_that_is_not_free_is_left_as_it_is(case: lesson.Case, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_free_is_left_as_it_is(case: Case, tmp_path: Path) -> None:
     before = {path: path.read_text() for path in tmp_path.iterdir()}
     for folder, told in (
         (tmp_path, "is not empty: name a new folder, or one that"),
@@ -156,7 +157,7 @@ def test_a_case_that_lacks_something_leaves_nothing(old: str, new: str, told: st
     (tmp_path / "half.cuh").write_text("")
     (tmp_path / "mine.cu").write_text(KERNEL)
     (tmp_path / "case.py").write_text(CASE.replace(old, new))
-    case = lesson.Case(tmp_path / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
+    case = Case(tmp_path / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
     with pytest.raises(package.PackageError, match=told):
         package.write(case, "double_it", tmp_path / "new")
     assert sorted(path.name for path in tmp_path.iterdir() if path.name != "__pycache__") == [
@@ -167,14 +168,14 @@ def test_a_case_that_lacks_something_leaves_nothing(old: str, new: str, told: st
 def test_without_a_case_there_is_no_package(tmp_path: Path) -> None:
     (tmp_path / "k.cu").write_text('extern "C" __global__ void k(const float *x, float *y, int n) {}')
     with pytest.raises(package.PackageError, match=r"--case my_case\.py; `fourways case k\.cu` writes one"):
-        package.write(lesson.Case(tmp_path / "k.cu"), "double_it", tmp_path / "new")
+        package.write(Case(tmp_path / "k.cu"), "double_it", tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
 
-def test_a_header_above_the_kernel_is_refused(case: lesson.Case, tmp_path: Path) -> None:
+def test_a_header_above_the_kernel_is_refused(case: Case, tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "mine.cu").write_text(KERNEL.replace("half.cuh", "../half.cuh"))
-    above = lesson.Case(tmp_path / "deep" / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
+    above = Case(tmp_path / "deep" / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
     with pytest.raises(package.PackageError, match="copy that header beside the kernel first"):
         package.write(above, "double_it", tmp_path / "new")
 
@@ -196,19 +197,19 @@ def test_the_first_comment_is_the_summary(comment: str, told: str, tmp_path: Pat
     kernel = "__global__ void scale(const float *x, float *y, int n) {}"
     (tmp_path / "mine.cu").write_text(f"{comment}\n{kernel} // no comment of the file\n")
     (tmp_path / "case.py").write_text(CASE[: CASE.index("def launch")].replace('"""Twice x."""', ""))
-    case = lesson.Case(tmp_path / "mine.cu", case=tmp_path / "case.py")
+    case = Case(tmp_path / "mine.cu", case=tmp_path / "case.py")
     package.write(case, "double_it", tmp_path / "new")
     for file in ("src/double_it/__init__.py", "pyproject.toml", "README.md"):
         assert told in (tmp_path / "new" / file).read_text(encoding="utf-8")
 
 
-def test_a_package_is_not_called_as_a_parameter(case: lesson.Case, tmp_path: Path) -> None:
+def test_a_package_is_not_called_as_a_parameter(case: Case, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="'x' has a meaning inside the package: take another name"):
         package.write(case, "x", tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
 
-def test_the_kernels_text_is_carried_as_it_is(case: lesson.Case, tmp_path: Path) -> None:
+def test_the_kernels_text_is_carried_as_it_is(case: Case, tmp_path: Path) -> None:
     (tmp_path / "half.cuh").write_bytes("// größe\r\n".encode())
     package.write(case, "double_it", tmp_path / "new")
     assert (tmp_path / "new/src/kernel/half.cuh").read_bytes() == "// größe\r\n".encode()
@@ -221,7 +222,7 @@ def texts(folder: Path) -> dict[str, str]:
     return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_package_is_written_anew_but_for_what_was_edited(case: lesson.Case, tmp_path: Path) -> None:
+def test_a_package_is_written_anew_but_for_what_was_edited(case: Case, tmp_path: Path) -> None:
     folder = tmp_path / "double_it"
     package.write(case, "double_it", folder)
     first = texts(folder)
@@ -233,7 +234,7 @@ def test_a_package_is_written_anew_but_for_what_was_edited(case: lesson.Case, tm
     (tmp_path / "mine.cu").write_text(KERNEL.replace("HALF", "2 * HALF"))
     (tmp_path / "case.py").write_text(CASE.replace("Twice x", "Two x"))
     (tmp_path / "mine.cu").write_text(KERNEL.replace("HALF", "2 * HALF").replace('#include "half.cuh"\n', ""))
-    changed = lesson.Case(tmp_path / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
+    changed = Case(tmp_path / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
     for _ in range(2):  # what is kept stays known as edited
         assert package.write(changed, "double_it", folder)[1] == ["README.md", "src/kernel/mine.cu"]
         now = texts(folder)
@@ -245,14 +246,12 @@ def test_a_package_is_written_anew_but_for_what_was_edited(case: lesson.Case, tm
     assert "Two x" in now["README.md"] and "half.cuh" not in now["src/kernel/mine.cu"] and now["LICENSE"] == "mine"
 
 
-def test_an_update_that_fails_changes_nothing(
-    case: lesson.Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_update_that_fails_changes_nothing(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "double_it"
     package.write(case, "double_it", folder)
     first = texts(folder)
     (tmp_path / "case.py").write_text(CASE.replace("Twice x", "Two x"))
-    changed = lesson.Case(tmp_path / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
+    changed = Case(tmp_path / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
     rename = Path.rename
 
     def full(source: Path, target: Path) -> Path:
@@ -277,7 +276,7 @@ def test_a_kernel_may_have_many_parameters(tmp_path: Path) -> None:
     (tmp_path / "k.cu").write_text(f'extern "C" __global__ void k({many}, float *y, int n) {{}}')
     inputs = "import numpy as np\ndef make_inputs(size): return (np.ones(size, 'f4'),) * 16\n"
     (tmp_path / "case.py").write_text(f"{inputs}def reference(x, *_): return x")
-    package.write(lesson.Case(tmp_path / "k.cu", case=tmp_path / "case.py"), "k", tmp_path / "new")
+    package.write(Case(tmp_path / "k.cu", case=tmp_path / "case.py"), "k", tmp_path / "new")
     assert all(f'"x{number}"_a' in (tmp_path / "new/src/k.cpp").read_text() for number in range(16))
 
 
@@ -286,7 +285,7 @@ def test_its_tests_compare_as_the_case_says(stem: str, root: Path, tmp_path: Pat
     """An answer within the tolerance passes, one beyond it does not; of structs each field by itself, no gaps."""
     text = (root / "tests/cases" / f"{stem}.py").read_text()
     (tmp_path / "case.py").write_text(f"{text}\nrtol, atol = 0.01, 0.5\n")
-    case = lesson.Case(root / "tests/cases" / f"{stem}.cu", case=tmp_path / "case.py")
+    case = Case(root / "tests/cases" / f"{stem}.cu", case=tmp_path / "case.py")
     package.write(case, "made", tmp_path / "made")
     tests = (tmp_path / "made/tests/test_made.py").read_text()
     compare: dict = {}

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from fourways import building, kernels, lesson, package, profiling, toolchain
+from fourways import building, kernels, package, profiling, toolchain
+from fourways.case import Case
+from fourways.kernels import InputError
 
 STORED = Path(__file__).parents[1] / "data" / "doublify.ncu-rep"
 FORBIDDEN = "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters"
@@ -142,7 +144,7 @@ def test_what_cannot_be_profiled_is_said_before_anything_runs(
     fake = ncu(LEAVES_REPORT)
     monkeypatch.chdir(tmp_path)
     Path("mine.cu").write_text('extern "C" __global__ void mine(const float *x) {}\n')
-    with pytest.raises(lesson.LessonError, match=message):
+    with pytest.raises(InputError, match=message):
         profiling.profile(target, way, entry=entry)
     assert not fake.noted.exists()
 
@@ -154,16 +156,18 @@ def test_the_binding_of_a_kernel_of_ones_own_is_built_before_anything_runs(
     fake, mine, built = ncu(LEAVES_REPORT), tmp_path / "mine.cu", []
     mine.write_text('extern "C" __global__ void mine(const float *x, float *y, long long n) {}\n')
 
-    def binding(case: lesson.Case) -> None:
+    def kept_folder(case: Case) -> Path:
         assert not fake.noted.exists()
         built.append(case.entry)
+        return tmp_path / "kept"
 
-    monkeypatch.setattr(package, "binding", binding)
+    monkeypatch.setattr(package, "kept_folder", kept_folder)
+    call = [str(mine), "pybind11", "--size=1000", f"--binding={tmp_path / 'kept'}"]
     profiling.profile(str(mine), "pybind11", 1000)
-    assert built == ["mine"] and fake.words[-4:-1] == [str(mine), "pybind11", "--size=1000"]
+    assert built == ["mine"] and fake.words[-5:-1] == call
     fake.noted.unlink()
     words = profiling.nsys_command(str(mine), "pybind11", 1000, tmp_path / "mine.nsys-rep")
-    assert built == ["mine"] * 2 and words[-3:] == [str(mine), "pybind11", "--size=1000"]
+    assert built == ["mine"] * 2 and words[-4:] == call
 
 
 def test_nsys_is_asked_for_the_same_process(ncu: Any, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from fourways import building, cli, figures, kernels, sass, toolchain
+from fourways import building, cli, figures, kernels, sass, toolchain, ways
 
 DOUBLIFY = kernels.path("doublify")
 BATTERY = """
@@ -40,7 +40,7 @@ def battery(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("way", sass.WAYS)
+@pytest.mark.parametrize("way", sass.ways())
 def test_doublify_by_every_way(way: str) -> None:
     """One load, one addition (2 * x is x + x), one store, a loop; CuPy's two ways flush denormals to zero."""
     lines = sass.listing(DOUBLIFY, way)
@@ -50,8 +50,10 @@ def test_doublify_by_every_way(way: str) -> None:
         "FADD.FTZ" if way in ("nvrtc", "nvcc") else "FADD"
     ]
     compiler, arch, *options = lines.recipe
-    assert (compiler, arch) == ("nvrtc" if way == "nvrtc" else "nvcc", "sm_90") == (sass.RECIPES[way][0], lines.arch)
-    assert options == list(sass.RECIPES[way][1])
+    assert (
+        (compiler, arch) == ("nvrtc" if way == "nvrtc" else "nvcc", "sm_90") == (ways.WAYS[way].recipe[0], lines.arch)
+    )
+    assert options == list(ways.WAYS[way].recipe[1])
 
 
 @pytest.mark.parametrize("arch", toolchain.ARCHITECTURES)
@@ -67,8 +69,8 @@ def test_every_kind_is_counted(battery: Path, arch: str) -> None:
 
 
 def test_the_table_of_doublify(battery: Path) -> None:
-    table = sass.counts([sass.listing(DOUBLIFY, way, arch) for arch in ("sm_80", "90") for way in sass.WAYS])
-    builds = [f"{way} {arch}" for arch in ("sm_80", "sm_90") for way in sass.WAYS]
+    table = sass.counts([sass.listing(DOUBLIFY, way, arch) for arch in ("sm_80", "90") for way in sass.ways()])
+    builds = [f"{way} {arch}" for arch in ("sm_80", "sm_90") for way in sass.ways()]
     assert [heading for heading, _ in table.columns] == ["kind", *builds]
     assert {row["kind"]: row["counts"] for row in table.rows}["global"] == dict.fromkeys(builds, 2)
     assert [row["kind"] for row in json.loads(json.dumps(table.rows))][:2] == ["all", "global"]
@@ -185,7 +187,7 @@ def test_the_binding_gets_cmakes_options(root: Path, tmp_path: Path) -> None:
     flags = (tmp_path / "CMakeFiles" / "fourways_aot.dir" / "flags.make").read_text()
     words = re.search(r"^CUDA_FLAGS = (.*)$", flags, re.MULTILINE)[1].split()  # type: ignore[index]
     kept = [word for word in words if not re.search("-Xcompiler|--generate-code|^-I", word)]
-    assert tuple(kept) == sass.RECIPES["pybind11"][1]
+    assert tuple(kept) == ways.WAYS["pybind11"].recipe[1]
 
 
 def test_entries_by_name_mangled_or_not(battery: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from fourways import lesson, tables, timeline, toolchain
+from fourways.kernels import InputError
 
 LESSON = """---
 fourways: {kernel: twice, ways: [nvrtc, host], without: {}}
@@ -198,5 +199,5 @@ def test_what_this_machine_lacks_is_one_line(lacking: str, monkeypatch: pytest.M
 def test_a_way_without_a_timeline_is_refused() -> None:
     with pytest.raises(timeline.TimelineError, match="host way leaves the GPU idle"):
         timeline.of_lesson(lesson.find("1"), "host")
-    with pytest.raises(lesson.LessonError, match="has no cell tagged way-fortran"):
+    with pytest.raises(InputError, match="has no cell tagged way-fortran"):
         timeline.of_lesson(lesson.find("1"), "fortran")

@@ -9,16 +9,17 @@ import cheating
 import numpy as np
 import pytest
 
-from fourways import checking, host, lesson, tables, timing, toolchain
+from fourways import checking, host, tables, timing, toolchain, ways
+from fourways.ways import HOST_SIZE
 
 
 def double(x: np.ndarray, y: np.ndarray) -> None:
     np.multiply(x, 2, out=y)
 
 
-def ways_of(function: Callable[..., None] = double, make_inputs: Callable[[int], tuple] | None = None) -> lesson.Ways:
+def ways_of(function: Callable[..., None] = double, make_inputs: Callable[[int], tuple] | None = None) -> ways.Ways:
     ones = make_inputs or (lambda size: (np.ones(size, np.float32),))
-    return lesson.Ways("doublify", ones, lambda x: 2 * x, {"host": function}, {"nvrtc": "no GPU"})
+    return ways.Ways("doublify", ones, lambda x: 2 * x, {"host": function}, {"nvrtc": "no GPU"})
 
 
 @pytest.fixture
@@ -37,8 +38,8 @@ def test_a_row_holds_bytes_and_rate(no_gpu: None) -> None:
 
 
 def test_the_host_way_takes_at_most_its_own_size(no_gpu: None) -> None:
-    (row,) = timing.compare(ways_of(), size=4 * timing.HOST_SIZE).rows
-    assert row["size"] == timing.HOST_SIZE
+    (row,) = timing.compare(ways_of(), size=4 * HOST_SIZE).rows
+    assert row["size"] == HOST_SIZE
 
 
 def test_scalars_are_no_traffic() -> None:

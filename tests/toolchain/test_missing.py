@@ -11,7 +11,7 @@ from layouts import Machine
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from fourways import toolchain
+from fourways import toolchain, ways
 
 
 def has_modules(machine: Machine, *names: str) -> None:
@@ -22,14 +22,15 @@ def has_modules(machine: Machine, *names: str) -> None:
 
 
 def test_no_driver(machine: Machine) -> None:
-    for way in ("gpu", "nvrtc", "nvcc", "pycuda", "pybind11"):
-        assert toolchain.missing(way) == "no NVIDIA driver: this way runs on a machine with an NVIDIA GPU"
-    assert toolchain.missing("host") is None
+    assert toolchain.missing("gpu") == "no NVIDIA driver: this way runs on a machine with an NVIDIA GPU"
+    for way in ("nvrtc", "nvcc", "pycuda", "pybind11"):
+        assert ways.missing(way) == "no NVIDIA driver: this way runs on a machine with an NVIDIA GPU"
+    assert toolchain.missing("host compiler") is None
 
 
 def test_no_gpu(machine: Machine) -> None:
     machine.takes_driver(layouts.driver(machine.home / "none.so", init=100))
-    assert "CUDA_ERROR_NO_DEVICE" in str(toolchain.missing("nvrtc"))
+    assert "CUDA_ERROR_NO_DEVICE" in str(ways.missing("nvrtc"))
     machine.takes_driver(layouts.driver(machine.home / "libcuda.so.1"))
     assert toolchain.missing("gpu") is None
 
@@ -47,11 +48,11 @@ def test_missing_package_comes_with_its_remedy(machine: Machine, way: str, lacki
     machine.has("system")
     machine.takes_driver(layouts.driver(machine.home / "libcuda.so.1"))
     has_modules(machine, *({"cupy", "pycuda", "fourways_aot"} - {lacking}))
-    said = str(toolchain.missing(way))
+    said = str(ways.missing(way))
     assert said.endswith(remedy)
     assert "\n" not in said
     has_modules(machine, lacking)
-    assert toolchain.missing(way) is None
+    assert ways.missing(way) is None
 
 
 @pytest.mark.parametrize("package", toolchain.PACKAGES)
@@ -95,17 +96,17 @@ def test_missing_compilers(machine: Machine) -> None:
     has_modules(machine, "cupy")
     machine.takes_driver(layouts.driver(machine.home / "libcuda.so.1"))
     machine.patch.setenv("PATH", str(machine.home / "bin"))
-    assert toolchain.missing("nvcc") == "no nvcc found: make setup"
+    assert ways.missing("nvcc") == "no nvcc found: make setup"
     machine.has("system")
-    assert "install g++" in str(toolchain.missing("nvcc"))
-    assert "install g++" in str(toolchain.missing("host"))
+    assert "install g++" in str(ways.missing("nvcc"))
+    assert "install g++" in str(toolchain.missing("host compiler"))
     layouts.script(machine.home / "bin" / "g++", "")
-    assert toolchain.missing("nvcc") is None
-    assert toolchain.missing("host") is None
+    assert ways.missing("nvcc") is None
+    assert toolchain.missing("host compiler") is None
 
 
 def test_unknown_way() -> None:
-    with pytest.raises(ValueError, match="no way 'cython'; there are: gpu, nvrtc"):
+    with pytest.raises(ValueError, match="nothing is known of 'cython'; there are: gpu, two-gpus, nvcc"):
         toolchain.missing("cython")
 
 

@@ -2,14 +2,12 @@
 
 import sys
 
-from fourways.book import commands, diagrams, readme
+from fourways.book import commands, readme
 
 match sys.argv[1:]:
     case ["commands", *names]:
         sys.exit(commands.record_examples(names))
     case ["readme"]:
         readme.main()
-    case ["diagrams"]:
-        diagrams.main()
     case _:
-        sys.exit("python -m fourways.book commands [NAME ...] | readme | diagrams")
+        sys.exit("python -m fourways.book commands [NAME ...] | readme")

@@ -17,19 +17,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from fourways import figures, files, kernels, lesson, tables
+from fourways import files, kernels, lesson, tables
 from fourways.book import results
 from fourways.book.record import fingerprint
+from fourways.ways import WAYS
 
 log = logging.getLogger(__name__)
 
-WAY_NAMES = {
-    "nvrtc": "CuPy with NVRTC",
-    "nvcc": "CuPy with NVCC",
-    "pycuda": "PyCUDA",
-    "pybind11": "pybind11, ahead of time",
-    "host": "The host way, on the CPU",
-}
 _SOURCES = {"cells": "its code cells", "kernel": "its kernel", "binding": "its binding"}
 
 
@@ -185,7 +179,7 @@ def lesson_table(link: str, recorded: Sequence[str] = ()) -> str:
 def _way_styles() -> str:
     """The ways' colours and names for the style sheet: one list for plots, drawings and pages."""
     rule = '.cell.tag_way-{way} {{ --way: {colour}; --way-name: "{name}"; }}\n'
-    return "".join(rule.format(way=way, colour=figures.COLOURS[way], name=name) for way, name in WAY_NAMES.items())
+    return "".join(rule.format(way=way.name, colour=way.colour, name=way.label) for way in WAYS.values())
 
 
 def _render(source: Path, output: Path) -> Path:

@@ -7,6 +7,7 @@ from typing import Any
 
 from fourways import figures, files, kernels, stages
 from fourways.book.build import lesson_table
+from fourways.ways import is_host
 
 _STATES = {"cold": "nothing compiled yet", "warm": "compiled before: caches filled, module built"}
 _MARKED = re.compile(r"(<!-- lessons:.*?-->\n).*?(<!-- /lessons -->)", re.DOTALL)
@@ -32,7 +33,7 @@ def _first_result_figure() -> Any:
     newest = max(recorded, key=lambda content: content["stamp"]["date"])
     panels: dict[str, dict[str, dict[str, float]]] = {title: {} for title in _STATES.values()}
     for row in newest["tables"]["first_result"]:
-        if row["way"] != "host":
+        if not is_host(row["way"]):
             panels[_STATES[row["state"]]][row["way"]] = {stage: row["stages"][stage] for stage in stages.STAGES}
     title = f"From process start to the first result of a small kernel, {newest['stamp']['device']}"
     return figures.stacked_bars(panels, "seconds (host clock)", title)

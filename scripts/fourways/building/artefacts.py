@@ -3,7 +3,7 @@
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -34,24 +34,35 @@ class Made:
     missing: dict[str, str] = field(default_factory=dict)
 
 
+Maker = Callable[[Path, str, Sequence[str], Path], Made]
+"""Builds a kernel file for an architecture with options, in a folder."""
+
+
 def make(
-    path: Path | str, compiler: str, arch: str, options: Sequence[str] = (), binding: Binding | None = None
+    path: Path | str,
+    compiler: str,
+    arch: str,
+    options: Sequence[str] = (),
+    binding: Binding | None = None,
+    own: Mapping[str, Maker] = {},
 ) -> Made:
     """Build the kernel file `path` by one of ALL_COMPILERS for `arch` ("sm_90") with `options`, and build it again.
 
     `binding` builds the module of a kernel outside of cpp/kernels: in a folder, with options of CMake's; it returns the
-    seconds that it took.
+    seconds that it took. `own` holds more compilers, by name.
 
     Raises ValueError for another compiler, NotOfferedError where this one cannot build this kernel here, BuildError
     with the compiler's own words where it refuses.
     """
-    if compiler not in ALL_COMPILERS:
-        raise ValueError(f"no compiler {compiler!r}; there are: {', '.join(ALL_COMPILERS)}")
+    if compiler not in (known := [*ALL_COMPILERS, *own]):
+        raise ValueError(f"no compiler {compiler!r}; there are: {', '.join(known)}")
     if reason := _unavailable(compiler, Path(path), bool(binding)):
         raise NotOfferedError(reason)
     # PyCUDA and CMake run nvcc in folders of their own
     options = [f"-I{Path(word[2:]).absolute()}" if word.startswith("-I") else word for word in options]
     with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
+        if compiler in own:
+            return own[compiler](Path(path).resolve(), arch, options, Path(folder))
         if compiler == "cmake":
             return _cmake(Path(path).resolve(), arch, options, Path(folder), binding or _own_binding(Path(path).stem))
         maker = _direct if compiler in COMPILERS else _packaged
@@ -84,7 +95,7 @@ def _direct(path: Path, compiler: str, arch: str, options: Sequence[str], folder
     for output in ("ptx", "ltoir", "fatbin") if compiler == "nvcc" else ("ptx", "ltoir"):
         made.sizes[output] = len(build(path, compiler, arch, output, options).code)
     gpus = [gpu.arch for gpu in toolchain.gpus()]
-    if reason := toolchain.missing(compiler):
+    if reason := toolchain.missing("gpu") or toolchain.missing("cupy"):
         made.missing["cached"] = f"only CuPy caches these builds, and it needs a GPU ({reason})"
     elif arch not in gpus:
         made.missing["cached"] = f"only CuPy caches these builds, and for this machine's GPU alone ({', '.join(gpus)})"
@@ -104,7 +115,7 @@ def _packaged(path: Path, package: str, arch: str, options: Sequence[str], folde
         else:
             packages.run(task | {"target": target, "result": str(folder / target)}, folder)
     made.sizes = {name: (folder / name).stat().st_size for name in ("cubin", *others) if (folder / name).exists()}
-    if package == "pycuda" and (reason := toolchain.missing("pycuda")):
+    if package == "pycuda" and (reason := toolchain.missing("gpu")):
         made.missing["cached"] = f"its cache needs pycuda.driver ({reason})"
         return made
     try:

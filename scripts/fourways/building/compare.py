@@ -1,14 +1,14 @@
 """One kernel by several compilers for several architectures, side by side. Needs no GPU and no driver."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from fourways import figures, kernels, toolchain
-from fourways.building.artefacts import ALL_COMPILERS, ARTEFACTS, Binding, make
+from fourways.building.artefacts import ALL_COMPILERS, ARTEFACTS, Binding, Maker, make
 from fourways.building.compile import BuildError, build, is_entry
 from fourways.building.packages import NotOfferedError
 from fourways.building.resources import Resources
@@ -25,13 +25,15 @@ def rows(
     entry: str | None = None,
     tell: Callable[[str], Any] = lambda _: None,
     binding: Binding | None = None,
+    own: Mapping[str, Maker] = {},
 ) -> list[Row]:
     """A row for each compiler and architecture, and with nvcc and several architectures one for the fatbin of all.
 
     `seconds` and `cached_seconds` are median, p10 and p90 by the host's clock, as `make` defines them; `*_bytes` the
     artefacts' sizes; `registers`, `shared_bytes`, `stack_bytes` and `spill_bytes` what `entry` needs, or else the
     hungriest entry point. None is what a compiler does not do: `missing` says why, and `not_built` of one that cannot
-    build this kernel here at all, or that refuses it. `tell` hears what is being built. `binding` is as for `make`.
+    build this kernel here at all, or that refuses it. `tell` hears what is being built. `binding` and `own` are
+    as for `make`.
     Raises BuildError for what every compiler refuses, in the first one's words, for an `entry` that is not there and
     for a file without any.
     """
@@ -42,7 +44,7 @@ def rows(
             tell(f"{name} for {arch}")
             row = _row(path, name, arch, entry)
             try:
-                made = make(path, name, arch, options, binding)
+                made = make(path, name, arch, options, binding, own)
             except NotOfferedError as reason:
                 found.append(row | {"arch": "", "not_built": str(reason)})
                 break
@@ -164,7 +166,7 @@ def figure(found: Sequence[Row]) -> Any:
         if timed:
             bars = {compiler: median(values) for compiler, values in timed.items()}
             panels[f"{panel} ({where}, host clock)"] = bars
-    colours = {**figures.COLOURS, "cmake": figures.COLOURS["pybind11"]}
+    colours = {**figures.COLOURS, "cmake": figures.COLOURS.get("pybind11", "")}
     drawn = figures.bars(panels, seconds, colours, f"Building {found[0]['kernel']}")
     for axes, values in zip(drawn.axes, panels.values(), strict=True):
         axes.set_xscale("log")

@@ -3,7 +3,7 @@
 What the compilers get, besides your options: the architecture, the toolkit's include folders, the kernel's own folder,
 `-v` for ptxas, which only reports, and for NVRTC `--no-cache`, so that every build is one. Nothing else, so that the
 two can be compared. CuPy's `RawModule` adds more on its own, `-ftz=true` above all (denormals are flushed to zero);
-`CUPY_OPTIONS[compiler]` gives its machine code.
+`ways.WAYS["nvrtc"].recipe` has these options.
 """
 
 import os
@@ -20,8 +20,6 @@ from fourways.building.resources import Resources, of_log
 
 COMPILERS = ("nvrtc", "nvcc")
 OUTPUTS = ("cubin", "ptx", "ltoir", "fatbin")
-# cupy/cuda/compiler.py of CuPy 14.2; a test compares it with the installed CuPy
-CUPY_OPTIONS = {"nvrtc": ("-ftz=true", "--device-as-default-execution-space"), "nvcc": ("-ftz=true",)}
 
 _ADVICE = (
     (

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways.lesson import is_host
+from fourways.ways import is_host
 
 _GUARD = 4096  # elements on either side of an array: more than a few blocks too many write, and arrays stay aligned
 

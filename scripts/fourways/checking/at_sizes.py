@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from fourways.checking.verdict import CheckFailure, verdict
-from fourways.lesson import Ways, is_host
 from fourways.tables import Row, Table
+from fourways.ways import Ways, is_host
 
 SIZES = (0, 1, 31, 32, 33, 255, 256, 257, 1009, 65_537, 1_000_003)
 """Sizes that break a kernel with a wrong tail: nothing, one, around a warp, around a block, primes, many blocks."""

@@ -12,6 +12,7 @@ import numpy as np
 from fourways import building, kernels
 from fourways.checking.arguments import CuPy, PyCUDA, limits, named, taker
 from fourways.kernels import Signature
+from fourways.ways import WAYS
 
 # A call runs a function written for its signature: quick tests for what mostly comes, and `take_…` for all else.
 # A loop over the parameters would cost more than the launch.
@@ -91,7 +92,7 @@ def _asked(kernel: Any, name: str, text: str | None) -> Signature:
         import cupy
 
         headers = Path(cupy.__file__).parent / "_core" / "include"  # CuPy's own, which its kernels may include
-        options = (*building.CUPY_OPTIONS[kernel.backend], *kernel.options, f"-I{headers}")
+        options = (*(WAYS[kernel.backend].recipe or ("", ()))[1], *kernel.options, f"-I{headers}")
     with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
         file = Path(folder, "kernel.cu")
         file.write_text(text, encoding="utf-8")

@@ -15,8 +15,8 @@ from fourways.checking.arrays import (
     poison,
     same,
 )
-from fourways.lesson import is_host
 from fourways.tables import Row
+from fourways.ways import is_host
 
 _WRITE = "y[...] = value writes into y; y = value makes another y"
 _LOST = """This process's GPU context is lost with it, and no way can use the GPU any more: mend the kernel, and start

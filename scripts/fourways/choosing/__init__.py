@@ -21,8 +21,5 @@ The numbers are the book's, as recorded on its GPU, unless you give your own: th
 
 from fourways.choosing.answer import choose, table
 from fourways.choosing.figure import figure
-from fourways.choosing.held_out import Trial, held_out
 from fourways.choosing.model import Cost, crossing, crossings, parse_seconds, total
-from fourways.choosing.programs import STAGES, ProgramError, program_costs, run_programs
 from fourways.choosing.results import ResultsError, costs, plug_in_cost, recorded
-from fourways.choosing.shipping import installed_bytes

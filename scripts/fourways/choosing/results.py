@@ -10,9 +10,7 @@ from typing import Any
 from fourways import kernels
 from fourways.choosing.model import Cost
 from fourways.tables import Row
-
-SHIPPED = ("pybind11",)
-"""The ways whose machine code is built before the program is shipped: no user's process finds nothing built."""
+from fourways.ways import WAYS, is_host
 
 _FIRST = "`fourways time 1 --first --json first.json` measures them"
 _ONE = "`fourways time 1 --first --json first.json` writes one"
@@ -99,7 +97,7 @@ def _cost(way: str, cold: Row, warm: Row, launch: float, edits: Mapping[Any, Row
         edited = fresh["seconds"]["median"] - warm["seconds"]["median"]
     else:
         edited = cold["stages"].get("build", 0.0) - warm["stages"].get("build", 0.0)
-    more = 0.0 if way in SHIPPED else cold["seconds"]["median"] - warm["seconds"]["median"]
+    more = 0.0 if way in WAYS and WAYS[way].is_shipped_built else cold["seconds"]["median"] - warm["seconds"]["median"]
     return Cost(
         name=way,
         stages=stages,
@@ -142,7 +140,7 @@ def _rows(path: Path, tables: Mapping[str, Any], name: str) -> list[Row]:
         raise ResultsError(f"{path}: `{name}` is no list of rows, as this version of Four Ways writes it")
     if name == "timing":  # the host way and the copy have no launch
         rows = [row for row in rows if "launch_seconds" in row]
-    rows = [row for row in rows if row.get("way") != "host"]
+    rows = [row for row in rows if not is_host(str(row.get("way")))]
     for row in rows:
         for key in (*_WANTED[name], *({"launch_seconds"} & row.keys())):
             if not _good(value := row.get(key), key):

@@ -55,9 +55,10 @@ def main() -> None:
     try:
         app()
     except Exception as error:
-        from fourways import checking, lesson
+        from fourways import checking
+        from fourways.kernels import InputError
 
-        if not isinstance(error, (lesson.LessonError, checking.CheckFailure, OSError, RuntimeError)):
+        if not isinstance(error, (InputError, checking.CheckFailure, OSError, RuntimeError)):
             raise
         tell(error, "red")
-        raise SystemExit(2 if isinstance(error, lesson.LessonError) else 1) from None
+        raise SystemExit(2 if isinstance(error, InputError) else 1) from None

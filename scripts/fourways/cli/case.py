@@ -18,7 +18,9 @@ def case(
     ] = None,
     way: Annotated[
         str | None,
-        typer.Option("--way", "-w", help="Show how nvrtc, nvcc, pycuda or host calls the kernel; write nothing."),
+        typer.Option(
+            "--way", "-w", help="Show how a way (nvrtc, nvcc, pycuda, pybind11, host) calls the kernel; write nothing."
+        ),
     ] = None,
     case_file: CaseFile = None,
 ) -> None:
@@ -47,11 +49,14 @@ def case(
     float32 of shape `(size, 4)`. Of `float2` and `double2` complex numbers will do, too.
     """
     from fourways import files, kernels, lesson
+    from fourways.case import Case, signature_of, skeleton
+    from fourways.ways import WAYS, launch_text
 
     if way:
-        one_of([way], [each for each in lesson.WAYS if each != "pybind11"], "--way")
-        mine = lesson.Case(kernel, entry, case_file)
-        return print(f"{lesson.launch_text(mine)}\n\n{lesson.cell(mine, way)}", end="")
+        one_of([way], tuple(WAYS), "--way")
+        mine = Case(lesson.kernel_file(kernel), entry, case_file)
+        text = WAYS[way].cell(mine)
+        return print(f"{launch_text(mine)}\n\n{text}" if "launch(" in text else text, end="")
     if case_file:
         raise typer.BadParameter(
             "it is for --way; without, a case is written: name it by --output", param_hint="--case"
@@ -62,8 +67,8 @@ def case(
     target = output or path.with_name(f"{path.stem}_case.py")
     if target.exists():
         raise typer.BadParameter(f"{target} is there already: name another, or remove it", param_hint="--output")
-    signature = lesson.signature_of(path, entry)
-    files.write_text(writable(target) or target, lesson.skeleton(signature, path.read_text(encoding="utf-8")))
+    signature = signature_of(path, entry)
+    files.write_text(writable(target) or target, skeleton(signature, path.read_text(encoding="utf-8")))
     console.print(str(signature), markup=False, highlight=False, soft_wrap=True)
     written = files.short(target)
     chosen = ["--entry", entry] if entry else []

@@ -52,16 +52,18 @@ def build(
     go on. The command fails where none could build it.
     """
     from fourways import building, lesson, package
+    from fourways.ways import WAYS
 
-    one_of(compiler, building.ALL_COMPILERS, "--compiler")
+    own = {name: way.make for name, way in WAYS.items() if way.make}
+    one_of(compiler, [*building.ALL_COMPILERS, *own], "--compiler")
     path, archs = lesson.kernel_file(kernel), toolchain.architectures(arch or ["sm_90"])
-    names = compiler or building.ALL_COMPILERS
+    names = compiler or [*building.ALL_COMPILERS, *own]
     with errors.status(f"compiling {path.name}") as status:
         mine = target(kernel, entry, case) if case else None
         given = [*(mine.options if mine else ()), *(option or ())]
         binding = package.builder(mine) if mine and "cmake" in names else None
         tell_what = lambda what: status.update(f"compiling {what}")  # noqa: E731
-        found = building.rows(path, names, archs, given, mine.entry if mine else entry, tell_what, binding)
+        found = building.rows(path, names, archs, given, mine.entry if mine else entry, tell_what, binding, own)
     table, runs_on = building.table(found), building.runs_on(archs)
     matrix = [building.matrix_table(found)] if len(archs) > 1 else []
     console.print(table, building.sizes_table(found), *matrix, runs_on)
@@ -134,7 +136,7 @@ def sass(
         entry = entry or mine.entry
     with refusing("--way"):
         listings, refused = machine_code.listings(
-            path, way or machine_code.WAYS, archs, entry, mine.options if mine else ()
+            path, way or machine_code.ways(), archs, entry, mine.options if mine else ()
         )
     if way and len(listings) == 1 and not refused:
         print(*listings[0], sep="\n", end="\n\n")

@@ -5,7 +5,6 @@ from typing import Annotated, Any
 
 import typer
 
-from fourways import toolchain
 from fourways.cli import options
 
 Row = dict[str, Any]  # as fourways.tables has it, which imports NumPy
@@ -41,22 +40,24 @@ def check(
     `fourways check my.cu --sanitize thread` runs it on the CPU and names the lines of a race, between threads of a
     block or between blocks; `--sanitize address` names those that use an array beyond its ends. No GPU is needed.
     """
-    from fourways import building, checking, lesson
+    from fourways import building, checking, host, lesson
+    from fourways.kernels import InputError, NotThereError
+    from fourways.ways import WAYS, is_host, missing
 
-    options.one_of(way, lesson.WAYS, "--way")
+    options.one_of(way, tuple(WAYS), "--way")
     if sanitizer:
-        options.one_of([sanitizer], tuple(lesson.SANITIZERS), "--sanitize")
-        if set(way or ["host"]) != {"host"}:
+        options.one_of([sanitizer], tuple(host.SEARCHES), "--sanitize")
+        if not all(map(is_host, way or ())):
             raise typer.BadParameter("only the host way runs under a sanitizer", param_hint="--way")
-    _refuse_missing(way, toolchain.missing)
+    _refuse_missing(way, missing)
     chosen: dict[Any, str] = {}  # by lesson, case, or the error that refuses a file: what the rows call it
     for name in targets or [each.number for each in lesson.all_lessons()]:
         try:
             target = options.target(name, entry, case, reference, timeout)
             chosen[target] = target.slug if isinstance(target, lesson.Lesson) else name
-        except lesson.NotThereError:  # before any work
+        except NotThereError:  # before any work
             raise
-        except (lesson.LessonError, building.BuildError) as error:
+        except (InputError, building.BuildError) as error:
             chosen[error] = name
     rows: list[Row] = []
     with options.keeping(json_file) as kept:
@@ -64,7 +65,7 @@ def check(
             options.console.print(name, style="bold", markup=False, highlight=False, soft_wrap=True)
             rows += [{"file": name, **row} for row in _judged(target, way, timeout, sanitizer)]
             kept[:] = [checking.outcomes(rows)]
-    if not sanitizer and any(row["way"] == "host" and row["outcome"] == "right" for row in rows):
+    if not sanitizer and any(is_host(row["way"]) and row["outcome"] == "right" for row in rows):
         options.console.print("Not looked for on the CPU: races, overruns of static shared memory (--sanitize).")
     good = ("right", "not run", "nothing was found")
     raise typer.Exit(0 if all(row["outcome"].startswith(good) for row in rows) else 1)
@@ -72,7 +73,8 @@ def check(
 
 def _judged(target: Any, way: Sequence[str] | None, timeout: int, sanitizer: str | None) -> Sequence[Row]:
     """Check one lesson or case, print what came out, and return the rows. An error in its place is its refusal."""
-    from fourways import building, checking, lesson
+    from fourways import building, checking
+    from fourways.kernels import InputError
 
     try:
         if isinstance(target, Exception):
@@ -81,25 +83,27 @@ def _judged(target: Any, way: Sequence[str] | None, timeout: int, sanitizer: str
     except checking.CheckFailure as failure:
         options.tell(failure, "red")
         return failure.rows or [{"way": "host", "sizes": 0, "outcome": str(failure)}]
-    except (lesson.LessonError, building.BuildError, RuntimeError) as error:
+    except (InputError, building.BuildError, RuntimeError) as error:
         options.tell(error, "red")
-        refused = "refused: " if isinstance(error, lesson.LessonError | building.BuildError) else ""
+        refused = "refused: " if isinstance(error, InputError | building.BuildError) else ""
         return [{"way": None, "sizes": 0, "outcome": f"{refused}{error}"}]
 
 
 def _checked(target: Any, way: Sequence[str] | None, timeout: int) -> Sequence[Row]:
     """Check the ways of a target and print the table; a kernel that ran on the CPU alone is compiled for a GPU, too."""
-    from fourways import checking, lesson
+    from fourways import checking
+    from fourways.case import Case, asks_for_gpu, refused_for_gpu
+    from fourways.ways import is_host
 
     with options.errors.status("compiling") as status:
         ways = _ways(target, way, lambda what: status.update(f"compiling {what}"))
     table = checking.check(ways, timeout=timeout)
-    if isinstance(target, lesson.Case) and set(ways.runnable) == {"host"}:
-        [host] = [row for row in table.rows if row["way"] == "host"]
-        if note := lesson.asks_for_gpu(target):
+    if isinstance(target, Case) and all(map(is_host, ways.runnable)):
+        host = next(row for row in table.rows if is_host(row["way"]))
+        if note := asks_for_gpu(target):
             host["note"] = note
             options.tell(note, "yellow")
-        if refusal := lesson.refused_for_gpu(target):
+        if refusal := refused_for_gpu(target):
             host["outcome"] = refusal
             wrong = checking.CheckFailure(f"{target.path.name} {refusal}")
             wrong.rows = table.rows
@@ -115,17 +119,17 @@ def _sanitized(target: Any, sanitizer: str) -> Row:
     At small sizes, because each CUDA thread of a block becomes an OS thread. The largest first: just past the end of a
     long array AddressSanitizer knows whose end that was.
     """
-    from fourways import checking, lesson
+    from fourways import checking, host
 
-    for kind in lesson.SANITIZERS[sanitizer]:
-        with lesson.sanitizing(kind):
+    for kind in host.SEARCHES[sanitizer]:
+        with host.sanitizing(kind):
             ways = _ways(target, ["host"])
             known = sorted(filter(None, ways.sizes or checking.SIZES), reverse=True) or [0]
             sizes = [size for size in known if size < 2000] or known[-1:]
             for size in sizes:
                 _check_sanitized(ways, size, kind)
     at = f"at {len(sizes)} sizes, from {sizes[-1]} to {sizes[0]}" if sizes[1:] else f"at 1 size, {sizes[0]}"
-    looked = lesson.LOOKS_FOR[sanitizer]
+    looked = host.LOOKS_FOR[sanitizer]
     options.console.print(f"Nothing was found {at}.\nLooked for: {looked}.", highlight=False, soft_wrap=True)
     return {"way": "host", "sizes": len(sizes), "outcome": f"nothing was found: {looked}"}
 
@@ -136,14 +140,14 @@ def _check_sanitized(ways: Any, size: int, kind: str) -> None:
     In a search for races between blocks a wrong answer alone is none: threads of a block may race, which the next
     search finds.
     """
-    from fourways import checking, lesson
+    from fourways import checking, host
 
     try:
         checking.check(ways, [size])
     except (checking.CheckFailure, RuntimeError) as error:
         cause = error if isinstance(error, RuntimeError) else error.__cause__
         if isinstance(cause, RuntimeError):  # host.SanitizerError, or a crash of which the sanitizer does not know
-            problem = f"{ways.kernel}_host, size {size}: {lesson.finding(str(cause))}"
+            problem = f"{ways.kernel}_host, size {size}: {host.finding(str(cause))}"
             raise checking.CheckFailure(problem) from None
         if kind != "blocks":
             raise
@@ -181,17 +185,19 @@ def time(
     Nothing is timed whose answer is wrong: outputs are poisoned before each sample and judged after the last one. Every
     row says by which clock it is: the GPU's (device) or the host's.
     """
-    from fourways import checking, lesson, timing
+    from fourways import checking, timing
+    from fourways.case import Case
+    from fourways.ways import WAYS, missing, side_by_side
 
-    options.one_of(way, lesson.WAYS, "--way")
+    options.one_of(way, tuple(WAYS), "--way")
     with options.refusing("--sizes"):
         elements = timing.parse_sizes(sizes) if sizes else []
     if first and sizes:
         raise typer.BadParameter("a first result is timed at one size, the lesson's", param_hint="--sizes")
     targets = [options.target(name, entry, case, reference, timeout) for name in kernels]
-    if len(targets) > 1 and (first or not all(isinstance(target, lesson.Case) for target in targets)):
+    if len(targets) > 1 and (first or not all(isinstance(target, Case) for target in targets)):
         raise typer.BadParameter("side by side are files of your own, without --first", param_hint="KERNELS")
-    _refuse_missing(way, toolchain.missing)
+    _refuse_missing(way, missing)
     name = ", ".join(map(_name, targets))
     options.console.print(name, style="bold", markup=False, highlight=False)
     figure_of = timing.first_result_figure if first else timing.figure
@@ -199,8 +205,8 @@ def time(
         built = {
             _name(target): _ways(target, way, lambda what: status.update(f"compiling {what}")) for target in targets
         }
-        ways = lesson.side_by_side(built) if len(built) > 1 else built[name]
-        if isinstance(targets[0], lesson.Case):
+        ways = side_by_side(built) if len(built) > 1 else built[name]
+        if isinstance(targets[0], Case):
             status.update("checking")
             try:
                 checking.check(ways, timeout=timeout)
@@ -251,9 +257,11 @@ def _name(target: Any) -> str:
 def _ways(target: Any, asked: Sequence[str] | None, say: Callable[[str], None] = lambda _: None) -> Any:
     """The ways asked for, each of which must be able to run here, or all of the target's; no other is built."""
     from fourways import lesson
+    from fourways.case import Case
+    from fourways.ways import WAYS
 
-    if isinstance(target, lesson.Case):
-        ways, own = target.ways(asked or (), say), lesson.WAYS
+    if isinstance(target, Case):
+        ways, own = target.ways(asked or (), say), list(WAYS)
     else:
         ways, own = lesson.load(target, asked or ()), target.meta["ways"]
     _refuse_missing(asked, ways.missing.get)
@@ -268,7 +276,7 @@ def _refuse_missing(asked: Sequence[str] | None, reason_of: Callable[[str], str 
 
 def _say_judge(target: Any) -> None:
     """Say what the answers of a kernel of one's own were compared with."""
-    from fourways import lesson
+    from fourways.case import Case
 
-    if isinstance(target, lesson.Case):
+    if isinstance(target, Case):
         options.console.print(target.compared_with, markup=False, highlight=False)

@@ -49,6 +49,7 @@ def package(
     """
     from fourways import lesson
     from fourways import package as packages
+    from fourways.case import Case
 
     if not case:
         raise typer.BadParameter(
@@ -56,7 +57,7 @@ def package(
             param_hint="--case",
         )
     with errors.status(f"looking at {kernel.name}"):
-        found = lesson.Case(kernel, entry, case=case)
+        found = Case(lesson.kernel_file(str(kernel)), entry, case=case)
         with refusing("--name"):
             name = packages.check_name(name or found.entry.partition("<")[0].strip())
         folder = folder or Path(name)

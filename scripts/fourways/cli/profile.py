@@ -52,12 +52,13 @@ def profile(
     `fourways timeline 1` records one without.
     """
     from fourways import lesson, profiling, timing
+    from fourways.ways import WAYS
 
     if target.endswith(".ncu-rep"):
         found, title = profiling.read(Path(target)), Path(target).stem
     else:
         elements, title = asked_size(size), f"{lesson.kernel_file(target).stem}, {way}"
-        one_of([way], [known for known in lesson.WAYS if known != "host"], "--way")
+        one_of([way], [name for name, known in WAYS.items() if not known.on_host], "--way")
         one_of([clocks], profiling.CLOCKS, "--clocks")
         if nsys:
             output = report or Path(f"{lesson.kernel_file(target).stem}_{way}.nsys-rep")

@@ -48,9 +48,10 @@ def timeline(
     `fourways timeline 1 --figure timeline.svg --trace trace.json` draws it, and writes it for Perfetto. It needs a
     GPU, but no rights to its counters.
     """
-    from fourways import lesson, timeline
+    from fourways import timeline
+    from fourways.ways import WAYS
 
-    one_of([way], [*lesson.WAYS, "all"], "--way")
+    one_of([way], [*WAYS, "all"], "--way")
     found, elements = target(name, entry, case), asked_size(size)
     title = f"{found.path.stem}, {way}"
     with errors.status(f"recording {title}"):

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ SANITIZERS = {
     "address": ("-O1", "-g", "-DFOURWAYS_SANITIZED", "-fsanitize=address"),
     "blocks": ("-O2", "-g", "-fno-pie", "-DFOURWAYS_BLOCKS"),
 }
+SANITIZE: ContextVar[str | None] = ContextVar("sanitize", default=None)
+"""The sanitizer where the caller of `compile` names none."""
+
 _GCC_VOLATILE = ("--param", "tsan-distinguish-volatile=1")
 _DYNAMIC_SHARED = re.compile(
     r"extern\s+__shared__\s+(?:(?:__align__|alignas)\s*\([^)]*\)\s*)?([\w:<> ]+?)\s+(\w+)\s*\[\s*\]\s*;"
@@ -80,8 +84,8 @@ def compile(
 ) -> HostModule:
     """Compile the kernels of one file, or take them from the cache.
 
-    `options` are the C++ compiler's (`-DFACTOR=3`, `-I…` relative to the kernel's folder); `sanitize` is None or one of
-    `SANITIZERS`. A launch that finishes no block in `timeout` whole seconds is stopped.
+    `options` are the C++ compiler's (`-DFACTOR=3`, `-I…` relative to the kernel's folder); `sanitize` is None, for what
+    `sanitizing` says, or one of `SANITIZERS`. A launch that finishes no block in `timeout` whole seconds is stopped.
     Raises CompileError; ValueError where the kernel has no host way, or where its text stands in place of the path;
     FileNotFoundError without the file or a C++ compiler.
     """
@@ -94,6 +98,8 @@ def compile(
         raise ValueError(f"timeout is a whole number of seconds, 1 or more; {timeout!r} came")
     if isinstance(options, str):
         raise TypeError("options are a tuple of str, such as ('-DFACTOR=3',); a lone str came")
+    if sanitize is None and (sanitize := SANITIZE.get()) not in (None, "blocks"):
+        options = (*options, "-DFOURWAYS_THREADS")  # each an OS thread from the start: the report can name it
     if sanitize not in (None, *SANITIZERS):
         raise ValueError(f"sanitize is None or one of {', '.join(SANITIZERS)}; {sanitize!r} came")
     text = path.read_text(encoding="utf-8")
@@ -111,7 +117,7 @@ def _build(path: Path, unit: str, options: tuple[str, ...], sanitize: str | None
     """The program of a translation unit; what serves every kernel in it, cpp/host/process.cpp, is compiled once."""
     compiler = toolchain.host_compiler()
     if compiler is None:
-        raise FileNotFoundError(toolchain.missing("host"))
+        raise FileNotFoundError(toolchain.missing("host compiler"))
     target = SANITIZERS[sanitize] if sanitize else ("-O3",)
     folder = kernels.root() / "cpp" / "host"
     cuda = [word for include in toolchain.include_dirs() for word in ("-isystem", str(include))]

@@ -3,10 +3,9 @@
 import re
 from typing import Any
 
-from fourways import toolchain
+from fourways import toolchain, ways
 from fourways.lesson import recorded
 from fourways.lesson.notebook import tags
-from fourways.lesson.ways import WAYS
 
 MAGIC = "%%needs"
 """First word of a notebook's cell that needs more than Python: `%%needs gpu`, `%%needs pycuda`."""
@@ -15,7 +14,7 @@ MAGIC = "%%needs"
 def needs(cell: Any) -> list[str]:
     """What a code cell's tags name: "gpu" by the tag `gpu`, a way or a package by `way-NAME` or `needs-NAME`."""
     named = [tag.removeprefix("way-").removeprefix("needs-") for tag in tags(cell)]
-    return [need for need in named if need in ("gpu", "two-gpus", *WAYS, *toolchain.PACKAGES)]
+    return [need for need in named if need in ("gpu", "two-gpus", *ways.WAYS, *toolchain.PACKAGES)]
 
 
 def skip_reason(cell: Any) -> str | None:
@@ -52,4 +51,7 @@ def _named(line: str) -> list[str]:
 
 
 def _reason(wanted: list[str]) -> str | None:
-    return next((reason for need in wanted if (reason := toolchain.missing(need))), None)
+    return next(
+        (reason for need in wanted if (reason := ways.missing(need) if need in ways.WAYS else toolchain.missing(need))),
+        None,
+    )

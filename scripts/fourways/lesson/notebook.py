@@ -10,12 +10,8 @@ from typing import Any
 from fourways import kernels
 
 
-class LessonError(ValueError):
-    """A lesson that does not exist or does not have the agreed shape. The message says what to mend."""
-
-
-class NotThereError(LessonError):
-    """A name that means nothing here: no such lesson, no such file."""
+class LessonError(kernels.InputError):
+    """A lesson that does not have the agreed shape. The message says what to mend."""
 
 
 @dataclass(frozen=True)
@@ -98,27 +94,23 @@ def pages() -> list[Lesson]:
 def find(name: str) -> Lesson:
     """A lesson or page by number (`1`, `01`), slug (`01_doublify`), the slug's word (`doublify`) or path.
 
-    Raises LessonError, naming the lessons there are.
+    Raises NotThereError, naming the lessons there are.
     """
     lessons = [*all_lessons(), *pages()]
     wanted = Path(name).stem if name.endswith(".md") else name
     for lesson in lessons:
         if wanted.zfill(2) == lesson.number or wanted in (lesson.slug, lesson.slug.split("_", 1)[1]):
             return lesson
-    raise NotThereError(f"no lesson {name!r}; there are: {', '.join(lesson.slug for lesson in lessons) or 'none'}")
+    raise kernels.NotThereError(
+        f"no lesson {name!r}; there are: {', '.join(lesson.slug for lesson in lessons) or 'none'}"
+    )
 
 
 def kernel_file(name: str) -> Path:
     """The kernel file that a user means: a path to a `.cu` or `.cuh`, a kernel's name, or a lesson's number or name.
 
-    Raises LessonError where it is none of them, or no text.
+    Raises InputError where it is none of them, or no text.
     """
     if not kernels.is_file(name):
         return kernels.path(name if name in kernels.names() else str(find(name).meta["kernel"]))
-    if not Path(name).is_file():
-        raise NotThereError(f"no file {name}: give the path of a .cu or .cuh, or a lesson's number")
-    try:
-        Path(name).read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise LessonError(f"{name} is no UTF-8 text ({error.reason} at byte {error.start}): save it as such") from None
-    return Path(name)
+    return kernels.user_file(name)

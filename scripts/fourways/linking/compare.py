@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from fourways import building, checking, figures, kernels, lesson, sass, tables, timing, toolchain
+from fourways import building, checking, figures, kernels, sass, tables, timing, toolchain
+from fourways.case import Case, named_reference
 from fourways.linking.builds import (
     BUILDS,
     LinkingError,
@@ -19,6 +20,7 @@ from fourways.linking.builds import (
     look_inside,
     unit_file,
 )
+from fourways.ways import GPU_SIZE
 
 _CALLS, _SLOPE, _SHIFT = 64, float(np.float32(0.99)), 0.5  # of cpp/link
 _PASSED = ("right", "the others' reference")
@@ -49,7 +51,7 @@ def link_all(
     units: Sequence[Path | str] = (),
     entry: str = "apply_transform",
     archs: Sequence[str] = (),
-    elements: int = lesson.GPU_SIZE,
+    elements: int = GPU_SIZE,
     device: int | None = None,
     expected: str | None = None,
     builds: Sequence[str] = (),
@@ -64,7 +66,7 @@ def link_all(
     `registers`, `inlined`, the number of `calls` left in the kernel, `functions` left beside it, and what the linker
     `said` if it printed anything; or `error`, with `unfit` where this build cannot use such units.
 
-    The GPU of ordinal `device` runs code made for it, with the inputs that the file `case` (`lesson.Case`) makes for
+    The GPU of ordinal `device` runs code made for it, with the inputs that the file `case` (`case.Case`) makes for
     the size `elements`: `check` is "right" or what is wrong, and only a right answer has `seconds` (device clock); else
     `not_run` says why. Outputs are restored before each sample and judged after the last one (`timing.Judged`). The
     right answer is that of `expected`, "module.py:function" of the inputs, or of the case; of the default program
@@ -76,7 +78,7 @@ def link_all(
     """
     gpu = find_gpu(device)
     if expected:
-        lesson.named_reference(expected)  # raises before anything is built
+        named_reference(expected)  # raises before anything is built
     against = expected or ("" if units else "NumPy")
     rows: list[tables.Row] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -91,7 +93,7 @@ def link_all(
                 row |= {"gpu": gpu.name, "compute_capability": gpu.compute_capability} if gpu else {}
                 told = against or (_judge(found, case) or program[0][0]["build"])
                 row |= {"not_run": why} if why else {"reference": told}
-            if isinstance(found, lesson.Case) and not why:
+            if isinstance(found, Case) and not why:
                 _run(program, found, elements, device or 0, not units)
     if all(row["error"] for row in rows):
         failed = sorted(rows, key=lambda row: ("unfit" in row, row["build"] != "LTO-IR, nvJitLink"))
@@ -201,9 +203,7 @@ def _build_all(
     return built
 
 
-def _case(
-    paths: Sequence[Path], entry: str, folder: Path, case: Path | None, expected: str | None
-) -> lesson.Case | str:
+def _case(paths: Sequence[Path], entry: str, folder: Path, case: Path | None, expected: str | None) -> Case | str:
     """How to call the kernel, or why nobody knows. Raises LessonError for a case that does not fit it."""
     sources = [path for path in paths if not is_compiled(path)]
     told = [path for path in sources if entry in kernels.parameters(path.read_text(encoding="utf-8"))]
@@ -214,15 +214,15 @@ def _case(
         found = building.signatures(unit, [entry], [f"-I{path.parent}" for path in sources])[entry]
     except building.BuildError:
         return f"the compiler finds no kernel {entry}" + _UNSEEN * any(map(is_compiled, paths))
-    return lesson.Case(unit, entry, case, expected, signature=found)
+    return Case(unit, entry, case, expected, signature=found)
 
 
-def _judge(found: lesson.Case | str | None, case: Path | None) -> str:
+def _judge(found: Case | str | None, case: Path | None) -> str:
     """The file that says what is right, or ""."""
-    return case.name if case and isinstance(found, lesson.Case) and found.has_reference else ""
+    return case.name if case and isinstance(found, Case) and found.has_reference else ""
 
 
-def _not_run(gpu: toolchain.Gpu | None, arch: str, case: lesson.Case | str | None) -> str:
+def _not_run(gpu: toolchain.Gpu | None, arch: str, case: Case | str | None) -> str:
     """Why the program for `arch` is not run, or ""."""
     if gpu is None:
         return "no GPU here"
@@ -231,9 +231,7 @@ def _not_run(gpu: toolchain.Gpu | None, arch: str, case: lesson.Case | str | Non
     return case if isinstance(case, str) else ""
 
 
-def _run(
-    program: Sequence[tuple[tables.Row, bytes]], case: lesson.Case, elements: int, device: int, is_default: bool
-) -> None:
+def _run(program: Sequence[tuple[tables.Row, bytes]], case: Case, elements: int, device: int, is_default: bool) -> None:
     """Check and time each build, a row and a cubin; adds `elements`, `check`, `clock` and `seconds` to the row."""
     import cupy
 
@@ -267,7 +265,7 @@ def _run(
         raise LinkingError(f"{case.entry} failed on the GPU", str(error), advice) from None
 
 
-def _launcher(cubin: bytes, case: lesson.Case) -> Callable[..., None]:
+def _launcher(cubin: bytes, case: Case) -> Callable[..., None]:
     """The kernel in a cubin as a function of `(*case.make_inputs(size), *outputs)`."""
     import cupy
 

@@ -1,10 +1,10 @@
 """From a kernel and its case to a package that pip installs: a checked binding, its build, its tests.
 
-`write` makes the folder of a package that needs nothing of this one; `binding` builds the same function for this
-machine and keeps it, which is the way "pybind11" of a kernel of one's own.
+`write` makes the folder of a package that needs nothing of this one; `kept_module` builds the same package for
+this machine and keeps it, for the way "pybind11" of a kernel of one's own.
 """
 
-from fourways.package.binding import binding, build_alone, builder, cell
+from fourways.package.binding import build_alone, builder, cell, kept_folder, kept_module
 from fourways.package.case import Case, PackageError
 from fourways.package.interface import Interface
 from fourways.package.probe import interface

@@ -1,4 +1,4 @@
-"""The function of a case's package, built for this machine's GPU and kept: its way "pybind11"."""
+"""The function of a case's package, built for this machine's GPU and kept: for its way "pybind11"."""
 
 import fcntl
 import hashlib
@@ -16,7 +16,6 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pybind11
 
@@ -36,31 +35,28 @@ _CONFIGURE = (
 )
 
 
-def binding(case: Case) -> Callable[..., None]:
-    """The kernel as a function of `(size, *inputs, *outputs)`, as its package checks and launches it.
+def kept_module(case: Case) -> tuple[str, ModuleType]:
+    """The case's package, its name and it imported: built for this machine's GPU, or for sm_90, and kept.
 
-    Of an output that is read, too, the last array counts. Built for this machine's GPU, or for sm_90, and kept in
-    `files.cache_dir()`. Raises PackageError in the compiler's words, OSError where nothing can be kept, and what the
-    case raises.
+    It is kept in `files.cache_dir()`. Raises PackageError in the compiler's words, OSError where nothing can be kept,
+    and what the case raises.
     """
     face, name = _interface(case)
-    function = getattr(_imported(_built(sources(face, name), name), name), name)
-    order = [case.size or face.size_name, *case.names, *case.outputs]
-    place = {each: number for number, each in enumerate(order)}  # the later one where a name stands there twice
-    place.setdefault(face.size_name, 0)
-    given = [place[each] for each in (*face.arguments, *[face.size_name] * face.asks_size)]
-    outs = [place[each] for each in face.allocated]
+    return name, _imported(_built(sources(face, name), name), name)
 
-    def call(*arguments: Any) -> None:
-        out = {"out": arguments[outs[0]] if len(outs) == 1 else tuple(arguments[each] for each in outs)} if outs else {}
-        function(*(arguments[each] for each in given), **out)
 
-    return call
+def kept_folder(case: Case) -> Path:
+    """The folder from which `kept_module` can be imported by its own name, built as that is."""
+    face, name = _interface(case)
+    return _built(sources(face, name), name).parent
 
 
 def cell(case: Case, function: str) -> str:
-    """The text that calls the package of `build_alone`: it defines `function(size, *inputs, *outputs)`."""
-    face, name = _interface(case, "_package")
+    """The text that calls the case's package: it defines `function(size, *inputs, *outputs)`.
+
+    Of an output that is read, too, the last array counts.
+    """
+    face, name = _interface(case)
     written = dict(face.names)
     written[face.size_name] = written[case.size or face.size_name]
     before = [f"{written[each]}_before" if each in case.outputs else written[each] for each in case.names]
@@ -79,7 +75,7 @@ def build_alone(case: Case, folder: Path) -> float:
     Raises PackageError in the compiler's words.
     """
     with tempfile.TemporaryDirectory(prefix="fourways-") as workshop:
-        face, name = _interface(case, "_package")
+        face, name = _interface(case)
         texts = sources(face, name)
         start = time.perf_counter()
         built = _build(Path(workshop), texts, name, _arch())
@@ -107,13 +103,11 @@ def builder(case: Case) -> Callable[[Path, Sequence[str]], float]:
     return build
 
 
-def _interface(case: Case, ending: str = "") -> tuple[Interface, str]:
-    """The interface of the case's package, and the package's name.
-
-    The `ending` is for one that is imported in a process of its own: a module `copy` there would hide Python's.
-    """
+def _interface(case: Case) -> tuple[Interface, str]:
+    """The interface of the case's package, and the package's name."""
     face = interface(case)
-    name = free_name(face, re.sub(r"\W+", "_", case.entry).strip("_") + ending)
+    name = re.sub(r"\W+", "_", case.entry).strip("_")
+    name = free_name(face, f"{name}_package" if name in sys.stdlib_module_names else name)
     return named(face, name), name
 
 

@@ -1,4 +1,4 @@
-"""What this room asks of a case: `lesson.Case` has it, and any other object that does will serve."""
+"""What a package asks of a case: `case.Case` has it, and any other object that does will serve."""
 
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,7 +13,7 @@ class PackageError(RuntimeError):
 
 
 class Case(Protocol):
-    """A kernel with its inputs, its right answers and its launch, as `lesson.Case`.
+    """A kernel with its inputs, its right answers and its launch, as `case.Case`.
 
     `make_inputs(size)` gives the size and the inputs `names`; `reference` of them gives the `outputs` by name. `launch`
     takes the size and the inputs `launch_inputs`.

@@ -4,18 +4,18 @@
 hold counters alone, no instructions and no source lines.
 """
 
-import hashlib
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from fourways import building, files, kernels, lesson, timing, toolchain
-from fourways.lesson import GPU_SIZE
+from fourways import files, kernels, lesson, timing, toolchain
+from fourways.case import Case
 from fourways.profiling import report as reports
 from fourways.profiling.report import Report, ReportError
 from fourways.tables import Row
+from fourways.ways import GPU_SIZE, WAYS, missing
 
 CLOCKS = ("base", "none")
 """`base`: Nsight Compute holds the GPU at its base clock, for comparable times. `none`: the clock runs as it does."""
@@ -44,15 +44,15 @@ def profile(
 ) -> Report:
     """Profile one call of one way, with arrays of `size` elements, and return what the report says.
 
-    `target` is a lesson's number or name, or a kernel file as `lesson.Case` takes it, with its kernel `entry` and its
+    `target` is a lesson's number or name, or a kernel file as `case.Case` takes it, with its kernel `entry` and its
     `case`; of a lesson that launches several kernels, `entry` picks one. `clocks` is one of CLOCKS. `full` collects
     Nsight Compute's full set, for its own window, in many more passes. `keep` is the .ncu-rep file to write, whole or
     not at all.
     Raises LessonError where there is no such target, way or kernel, NoCountersError where counters cannot be read,
     ProfilingError where the way or Nsight Compute fails, ReportError where the report cannot be read.
     """
-    call = command(target, way, size, entry, case)
     ncu = require_ncu(way)
+    call = command(target, way, size, entry, case, source_lines=True)
     with TemporaryDirectory(prefix="fourways-") as folder:
         scratch = Path(folder)
         report, problem = scratch / "report.ncu-rep", scratch / PROBLEM
@@ -62,8 +62,6 @@ def profile(
         words += ["--import-source", "1", "--source-folders", f"{scratch},{kernels.root() / 'cpp'}"]
         words += ["--kernel-name", entry.partition("<")[0]] if entry else []
         words += [*call, f"--sources={scratch}"]
-        if way == "pybind11" and not kernels.is_file(target):  # built here: a compiler under ncu takes minutes
-            words.append(f"--binding={binding_with_lines(target)}")
         done = subprocess.run(
             words,
             env=toolchain.child_environment() | toolchain.cold_caches(scratch) | {"CUPY_CACHE_SAVE_CUDA_SOURCE": "1"},
@@ -77,19 +75,10 @@ def profile(
             raise ProfilingError(f"{problem.read_text(encoding='utf-8')}\n{advice}")
         if not report.is_file():
             raise refused(done.stdout)
-        found = reports.read(report)
+        told = reports.read(report)
         if keep:
             files.write_bytes(keep, report.read_bytes())
-    return found
-
-
-def binding_with_lines(target: str) -> Path:
-    """The folder of a pybind11 module with line information for a lesson's kernel, built once into our cache."""
-    kernel = str(lesson.find(target).meta["kernel"])
-    digest = hashlib.sha256(f"{kernels.root()} {sys.executable}".encode()).hexdigest()[:12]
-    folder = files.cache_dir() / "lineinfo" / f"{kernel}-{digest}"
-    building.build_binding(kernel, folder, options=["-DCMAKE_CUDA_FLAGS=-lineinfo"])
-    return folder
+    return told
 
 
 def require_ncu(way: str = "nvrtc") -> Path:
@@ -97,7 +86,7 @@ def require_ncu(way: str = "nvrtc") -> Path:
 
     Raises NoCountersError where ncu or the package that reads is missing, ProfilingError where the way cannot run.
     """
-    if reason := toolchain.missing("gpu") or toolchain.missing(way):
+    if reason := toolchain.missing("gpu") or (missing(way, of_case=True) if way in WAYS else None):
         raise ProfilingError(f"nothing to profile: {reason}")
     try:
         reports.require_package()
@@ -111,18 +100,25 @@ def require_ncu(way: str = "nvrtc") -> Path:
     )
 
 
-def command(target: str, way: str, size: int, entry: str | None, case: Path | None = None) -> list[str]:
+def command(
+    target: str, way: str, size: int, entry: str | None, case: Path | None = None, source_lines: bool = False
+) -> list[str]:
     """The command line of the process that a profiler looks at: stages as NVTX ranges, one call at the end.
 
-    Raises LessonError where there is no such target, way or kernel: that is said before a long run.
+    What is built ahead of time is built here, with `source_lines` also for a lesson, whose module may be installed.
+    Raises InputError where there is no such target, way or kernel: that is said before a long run.
     """
     found = lesson.lesson_or_case(target, entry, case)
-    lesson.task(found, way, size)
-    if way == "pybind11" and isinstance(found, lesson.Case) and not toolchain.missing("gpu"):
-        found.function(way)  # builds the binding, which the process then finds
+    binding = None
+    if isinstance(found, lesson.Lesson):
+        lesson.way_cell(found, way)
+        binding = WAYS[way].prepare(str(found.meta["kernel"])) if source_lines else None
+    elif not toolchain.missing("gpu"):
+        binding = WAYS[way].prepare(found)  # here: a compiler under a profiler takes minutes
     words = [sys.executable, "-m", "fourways.profiling.nsight_process", target, way, f"--size={size}"]
     words += [f"--entry={entry}"] if entry else []
-    return words + ([f"--case={case}"] if case else [])
+    words += [f"--case={case}"] if case else []
+    return words + ([f"--binding={binding}"] if binding else [])
 
 
 def refused(output: str) -> ProfilingError:
@@ -141,7 +137,7 @@ def refused(output: str) -> ProfilingError:
 def by_events(target: str, way: str, size: int, entry: str | None = None, case: Path | None = None) -> Row:
     """The row of `timing.time_way`, by CUDA events, which need no rights: what is left without counters."""
     found = lesson.lesson_or_case(target, entry, case)
-    ways = found.ways([way]) if isinstance(found, lesson.Case) else lesson.load(found, [way])
+    ways = found.ways([way]) if isinstance(found, Case) else lesson.load(found, [way])
     return timing.time_way(ways, way, size)
 
 

@@ -2,7 +2,6 @@
 
 import difflib
 import itertools
-import os
 import re
 import shlex
 from collections import Counter, defaultdict
@@ -15,16 +14,7 @@ from fourways import building, figures
 from fourways.sass import opcodes
 from fourways.sass.disassembly import Instruction, SassError, disassemble, parse
 from fourways.tables import Column, Row, Table
-
-# Of PyCUDA 2026.1: pycuda/compiler.py. Of CMake 4.4, a Release build in C++17: Modules/Compiler/NVIDIA.cmake; a test
-# compares. Left out are its -Xcompiler options, for host code alone.
-RECIPES = {
-    "nvrtc": ("nvrtc", building.CUPY_OPTIONS["nvrtc"]),
-    "nvcc": ("nvcc", building.CUPY_OPTIONS["nvcc"]),
-    "pycuda": ("nvcc", ()),
-    "pybind11": ("nvcc", ("-O3", "-DNDEBUG", "-std=c++17")),
-}
-WAYS = tuple(RECIPES)
+from fourways.ways import WAYS
 
 _REGISTER = re.compile(r"\b(U?[RP]|B)(\d+)\b")
 
@@ -58,17 +48,21 @@ def listing(
         name, *own = shlex.split(way) or [""]
     except ValueError as error:  # a quotation without its end
         raise ValueError(f"{way}: {error}") from None
-    if name not in RECIPES:
-        raise ValueError(f"no way {name!r} that makes machine code; there are: {', '.join(WAYS)}")
-    compiler, options = RECIPES[name]
-    if name == "pycuda" and not own:
-        own = os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", "").split()
+    if name not in ways() or not (recipe := WAYS[name].recipe):
+        raise ValueError(f"no way {name!r} that makes machine code; there are: {', '.join(ways())}")
+    compiler, options = recipe
+    own = own or WAYS[name].default_flags()
     return Listing(Path(path), way, [compiler, f"sm_{arch.removeprefix('sm_')}", *options, *more, *own], entry)
+
+
+def ways() -> list[str]:
+    """The ways that make machine code."""
+    return [name for name, way in WAYS.items() if way.recipe]
 
 
 def listings(
     path: Path | str,
-    ways: Sequence[str],
+    names: Sequence[str],
     archs: Sequence[str] = ("sm_90",),
     entry: str | None = None,
     more: Sequence[str] = (),
@@ -79,7 +73,7 @@ def listings(
     """
     found, refused, first = list[Listing](), dict[str, str](), None
     for arch in archs:
-        for way in ways:
+        for way in names:
             try:
                 found.append(listing(path, way, arch, entry, more))
             except building.BuildError as refusal:

@@ -6,6 +6,5 @@ Recording has a price: every launch costs the host more than it does without.
 """
 
 from fourways.timeline.figure import figure
-from fourways.timeline.overlap import STAGES, overlap, overlap_figure, pipelines_table, work
 from fourways.timeline.run import TimelineError, of_lesson, of_program
-from fourways.timeline.trace import events, part, table, trace_json
+from fourways.timeline.trace import events, part, table, trace_json, union

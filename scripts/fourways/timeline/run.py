@@ -7,15 +7,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fourways import lesson, toolchain
+from fourways.case import Case
+from fourways.kernels import InputError
 from fourways.tables import Row
 from fourways.timeline.trace import gpu_work
+from fourways.ways import GPU_SIZE, WAYS, is_host, missing
 
 
 class TimelineError(RuntimeError):
     """No timeline could be recorded; the message is one line with the remedy, or the failed process's own words."""
 
 
-def of_lesson(found: lesson.Lesson | lesson.Case, way: str | None, size: int = lesson.GPU_SIZE) -> list[Row]:
+def of_lesson(found: lesson.Lesson | Case, way: str | None, size: int = GPU_SIZE) -> list[Row]:
     """Run one way of a lesson or a case in a fresh process, or with None all cells of a lesson; return what it did.
 
     A way goes through stages, each an NVTX range: import (twice, the lesson's and the way's; CuPy, which the ranges
@@ -28,18 +31,18 @@ def of_lesson(found: lesson.Lesson | lesson.Case, way: str | None, size: int = l
     `symbol` (the name in the machine code; `name` is its readable part), API calls `thread`.
     Raises TimelineError where that is not possible here or the process fails, LessonError for a way it lacks.
     """
-    if way == "host":
+    if way and is_host(way):
         raise TimelineError("the host way leaves the GPU idle: choose another way for a timeline")
     stages = [f"--way={way}", f"--size={size}"] if way else []
-    if isinstance(found, lesson.Case):
+    if isinstance(found, Case):
         if not way:
             raise TimelineError(f"{found.path.name} has no cells: choose a way for a timeline")
-        if way == "pybind11" and not toolchain.missing("gpu"):
-            found.function(way)  # built here, or the compiler would be on the timeline
+        if not toolchain.missing("gpu"):
+            WAYS[way].prepare(found)  # built here, or the compiler would be on the timeline
         stages += [f"--entry={found.entry}", *([f"--case={found.file}"] if found.file else [])]
         return _recorded([str(found.path), *stages], way, f"{found.path.name}, {way}", found.path.parent)
     if way and not found.cells(f"way-{way}"):
-        raise lesson.LessonError(f"{found.slug} has no cell tagged way-{way}")
+        raise InputError(f"{found.slug} has no cell tagged way-{way}")
     return _recorded([found.number, *stages], way or "gpu", f"{found.slug}, {way or 'all cells'}", found.path.parent)
 
 
@@ -54,7 +57,7 @@ def of_program(path: Path, *arguments: str) -> list[Row]:
 
 def _recorded(arguments: list[str], need: str, what: str, folder: Path) -> list[Row]:
     """What `timeline_process` with these arguments does in a folder; `need` is what must be on this machine."""
-    if reason := toolchain.missing(need):
+    if reason := missing(need, of_case=True) if need in WAYS else toolchain.missing(need):
         raise TimelineError(f"no timeline: {reason}")
     if not toolchain.installed("cupti"):
         raise TimelineError(f"no timeline: the package cupti-python is not installed: {toolchain.SETUP}")

@@ -10,19 +10,21 @@ import json
 import runpy
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from fourways import checking, lesson, stages
+from fourways import checking, lesson
 from fourways.timeline.cupti import Recorder
 from fourways.timeline.trace import WARM
+from fourways.ways import GPU_SIZE, WAYS, Task, run_way
 
 LAUNCHES = 10  # warm ones
 
 
-def one_way(told: stages.Task) -> None:
+def one_way(told: Task) -> None:
     """One way from its imports to the copied result. Raises CheckFailure where that is wrong."""
     from cupyx.profiler import profile, time_range
 
-    ran = stages.run_way(told, time_range)
+    ran = run_way(told, time_range)
     with profile(), time_range(WARM):
         for _ in range(LAUNCHES):
             ran.function(*ran.arguments)
@@ -69,7 +71,7 @@ def main() -> None:
     parser.add_argument("--entry", help="the kernel of a file")
     parser.add_argument("--case", type=Path, help="the case of a file")
     parser.add_argument("--way", help="only this way, in stages; else every cell of the lesson")
-    parser.add_argument("--size", type=int, default=lesson.GPU_SIZE, help="elements of a way's arrays")
+    parser.add_argument("--size", type=int, default=GPU_SIZE, help="elements of a way's arrays")
     parser.add_argument("--record", type=Path, help="the JSON file to write")
     parser.add_argument("arguments", nargs="*", help="the program's; put -- before it if some start with a dash")
     asked = parser.parse_args()
@@ -78,7 +80,10 @@ def main() -> None:
         if asked.lesson.endswith(".py"):
             program(Path(asked.lesson), asked.arguments)
         elif asked.way:
-            one_way(lesson.task(lesson.lesson_or_case(asked.lesson, asked.entry, asked.case), asked.way, asked.size))
+            target = lesson.lesson_or_case(asked.lesson, asked.entry, asked.case)
+            binding = None if isinstance(target, lesson.Lesson) else WAYS[asked.way].prepare(target)
+            with TemporaryDirectory(prefix="fourways-") as folder:
+                one_way(lesson.task(target, asked.way, asked.size, Path(folder), binding))
         else:
             all_cells(lesson.find(asked.lesson))
         if recorder:

@@ -16,7 +16,6 @@ The *first result* of a process is taken apart, in fresh processes, by the host'
 waited for).
 """
 
-from fourways.lesson import HOST_SIZE
 from fourways.tables import summary
 from fourways.timing.clocks import (
     captured,
@@ -49,5 +48,3 @@ from fourways.timing.first_result import (
     first_results,
 )
 from fourways.timing.judged import Judged
-from fourways.timing.programs import mistakes_table, programs, programs_table
-from fourways.timing.tuning import best, pays_after, totals_figure, tune, tune_table

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from fourways import checking, figures, toolchain
-from fourways.lesson import GPU_SIZE, HOST_SIZE, Ways, is_host
 from fourways.tables import Row, Table, rate, seconds, seconds_range, summary
 from fourways.timing.clocks import captured, device_seconds, host_seconds, launch_seconds, measure, turns
 from fourways.timing.judged import Judged
+from fourways.ways import GPU_SIZE, HOST_SIZE, Ways, is_host
 
 _AFTER = "after the last timed call "
 

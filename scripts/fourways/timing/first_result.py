@@ -10,9 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from fourways import building, figures, lesson, toolchain
-from fourways.stages import STAGES, Task
+from fourways import figures, lesson, toolchain
+from fourways.case import Case
+from fourways.stages import STAGES
 from fourways.tables import Row, Table, seconds, summary
+from fourways.ways import WAYS, Task, missing
 
 STATES = ("cold", "warm")
 SAMPLES = 3
@@ -34,7 +36,7 @@ class FirstResultError(RuntimeError):
 
 
 def first_result(
-    found: lesson.Lesson | lesson.Case,
+    found: lesson.Lesson | Case,
     way: str,
     variables: dict[str, str],
     binding: Path | None = None,
@@ -49,10 +51,7 @@ def first_result(
     Raises FirstResultError if the process fails or its answer is wrong.
     """
     with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
-        if isinstance(found, lesson.Case):
-            told = lesson.stand_alone(found, way, size, Path(folder), binding)
-        else:
-            told = lesson.task(found, way, size, binding)
+        told = lesson.task(found, way, size, Path(folder), binding)
         return _stages(told | {"launches": launches}, variables, found.path.parent)
 
 
@@ -77,24 +76,23 @@ def _stages(told: Task, variables: dict[str, str], folder: Path) -> dict[str, fl
     return answer["stages"]
 
 
-def first_results(name: str | lesson.Lesson | lesson.Case, ways: Sequence[str] = lesson.WAYS) -> Table:
-    """The first results of lesson `name`, or of a case, by each of `ways` that can run here: a table, a column a stage.
+def first_results(name: str | lesson.Lesson | Case, ways: Sequence[str] = ()) -> Table:
+    """The first results of lesson `name`, or of a case, by each of `ways` (default: all) that can run here.
 
     Two rows for each way: `cold` (empty caches, nothing built) and `warm` (caches filled by the run before). Each has
     `stages`, the seconds of each stage in the median run, and `seconds`, median, p10 and p90 of the whole; and
     `launch_seconds`, those of a further launch, of which none waits for the one before.
-    The ways take turns, so that a machine that slows down slows all of them. CMake builds the binding once, and those
-    seconds are part of each of its cold runs. Files are in the operating system's cache in both states: a machine that
-    has just booted is slower.
-    Raises FirstResultError as `first_result` does, when the other ways are done; BuildError where CMake fails.
+    The ways take turns, so that a machine that slows down slows all of them. What is built ahead of time is built once,
+    and those seconds are part of each of its cold runs. Files are in the operating system's cache in both states: a
+    machine that has just booted is slower.
+    Raises FirstResultError as `first_result` does, and where a module cannot be built, when the other ways are done.
     """
     found = lesson.find(name) if isinstance(name, str) else name
-    if isinstance(found, lesson.Case):
-        size = found.probe if found.sizes else SIZE
-        runnable = [way for way in ways if not toolchain.missing("nvcc" if way == "pybind11" else way)]
-    else:
-        size = SIZE
-        runnable = [way for way in ways if found.cells(f"way-{way}") and not toolchain.missing(way)]
+    is_case = isinstance(found, Case)
+    size = found.probe if isinstance(found, Case) and found.sizes else SIZE
+    kernel = found if isinstance(found, Case) else str(found.meta["kernel"])
+    own = WAYS if isinstance(found, Case) else [way for way in WAYS if found.cells(f"way-{way}")]
+    runnable = [way for way in ways or WAYS if way in own and not missing(way, is_case)]
     failures: dict[str, FirstResultError] = {}
     counts: dict[str, int] = {}
 
@@ -107,15 +105,20 @@ def first_results(name: str | lesson.Lesson | lesson.Case, ways: Sequence[str] =
 
     with tempfile.TemporaryDirectory(prefix="fourways-") as base:
         modules: dict[str, Path] = {}
-        if "pybind11" in runnable and isinstance(found, lesson.Case):
-            modules["pybind11"] = Path(base, "package")
-            built = found.build_package(modules["pybind11"])
+        built: dict[str, float] = {}
+        for way in runnable:
+            folder = Path(base, f"built_{way}")
+            try:
+                took = WAYS[way].build_ahead(kernel, folder)
+            except RuntimeError as refusal:  # the compiler's words
+                failures[way] = FirstResultError(f"{way}: {refusal}")
+                continue
+            if took is not None:
+                modules[way], built[way] = folder, took
+        runnable = [way for way in runnable if way not in failures]
         with ThreadPoolExecutor() as pool:
             list(pool.map(warm_up, runnable))
         runnable = [way for way in runnable if way not in failures]
-        if "pybind11" in runnable and isinstance(found, lesson.Lesson):
-            modules["pybind11"] = Path(base, "cmake")
-            built = building.build_binding(str(found.meta["kernel"]), modules["pybind11"])
         runs: dict[tuple[str, str], list[dict[str, float]]] = {(way, state): [] for way in runnable for state in STATES}
         launches: dict[tuple[str, str], list[float]] = {key: [] for key in runs}
         for number in range(SAMPLES):
@@ -124,8 +127,8 @@ def first_results(name: str | lesson.Lesson | lesson.Case, ways: Sequence[str] =
                 for state in STATES:
                     stages = first_result(found, way, caches, modules.get(way), size, counts[way])
                     launches[way, state].append(stages.pop("launches") / counts[way])
-                    if (way, state) == ("pybind11", "cold"):
-                        stages["build"] += built
+                    if state == "cold":
+                        stages["build"] += built.get(way, 0.0)
                     runs[way, state].append(stages)
     rows = []
     for (way, state), samples in runs.items():

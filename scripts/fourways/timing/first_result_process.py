@@ -1,7 +1,7 @@
 """One way of a lesson, once, in this fresh process: prints the seconds of each stage as JSON.
 
 Run as a file by `timing.first_result`, which sends the task on standard input: nothing of the package is imported
-before the first stage but `stages`.
+before the first stage but `stages` and `ways`, which import nothing of the way.
 """
 
 import time
@@ -14,7 +14,8 @@ from collections.abc import Iterator  # noqa: E402
 from contextlib import contextmanager  # noqa: E402
 from typing import Any  # noqa: E402
 
-from fourways.stages import STAGES, Ran, run_way  # noqa: E402
+from fourways.stages import STAGES  # noqa: E402
+from fourways.ways import Ran, run_way  # noqa: E402
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fourways import checking
-from fourways.lesson import is_host
+from fourways.ways import is_host
 
 _PACK = 16  # bytes
 _RESTORE = r"""

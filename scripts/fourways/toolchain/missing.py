@@ -1,4 +1,4 @@
-"""What a way or a cell needs that this machine lacks: one line each, with the remedy."""
+"""What this machine lacks of what a way or a cell needs: one line each, with the remedy."""
 
 import importlib.util
 from pathlib import Path
@@ -9,15 +9,6 @@ from fourways.toolchain.find import host_compiler, nvcc
 SETUP = "make setup"
 NO_DRIVER = "no NVIDIA driver: this way runs on a machine with an NVIDIA GPU"
 
-_NEEDS = {
-    "gpu": ("gpu",),
-    "nvrtc": ("gpu", "cupy"),
-    "nvcc": ("gpu", "cupy", "nvcc", "host compiler"),
-    "pycuda": ("gpu", "pycuda", "nvcc", "host compiler"),
-    "pybind11": ("gpu", "cupy", "fourways_aot"),
-    "host": ("host compiler",),
-    "two-gpus": ("gpu", "two GPUs"),
-}
 _CUDA = "'cuda-toolkit==13.0.*'"  # or else pip replaces the lessons' CUDA by the one of the newest PyTorch
 _ABSENT = {
     "nvcc": f"no nvcc found: {SETUP}",
@@ -25,7 +16,6 @@ _ABSENT = {
     "cupy": f"CuPy is not installed: {SETUP}",
     "pycuda": "PyCUDA is not installed: fourways install-pycuda",
     "fourways_aot": f"the pybind11 module fourways_aot is not built: {SETUP}",
-    "two GPUs": "one GPU here: this runs on a machine with two",
     "pystencils": f"pystencils is not installed: {SETUP}, with Python 3.12 or newer, as pystencils 2.1 wants it",
     "distributed": f"Dask's distributed is not installed: {SETUP}",
     "Cython": f"Cython is not installed: {SETUP}",
@@ -40,29 +30,24 @@ MORE = ("torch", "numba", "numba_cuda_mlir", "nccl", "dask_cuda")
 """Of `PACKAGES` what only a GPU makes use of: the extra `more`, which `make setup` leaves out."""
 PACKAGES = ("pystencils", "distributed", "Cython", "nanobind", *MORE)
 """What lessons from 09 on use beside the ways, by the module's name."""
-_NEEDS |= {module: (module,) for module in PACKAGES}
 
 
-def missing(way: str) -> str | None:
-    """None if `way` can run here; else one line: what is missing and what mends it.
+def missing(need: str) -> str | None:
+    """None if this machine has what is needed; else one line: what is missing, and what mends it.
 
-    Ways: nvrtc, nvcc, pycuda, pybind11, host; for any cell that needs them "gpu", "two-gpus", and `PACKAGES`. Raises
+    Needs are "gpu", "two-gpus", "nvcc", "host compiler", "cupy", "pycuda", "fourways_aot" and `PACKAGES`. Raises
     ValueError for others.
     """
-    if way not in _NEEDS:
-        raise ValueError(f"no way {way!r}; there are: {', '.join(_NEEDS)}")
-    return next((complaint for need in _NEEDS[way] if (complaint := _complaint(need))), None)
-
-
-def _complaint(need: str) -> str | None:
+    if need not in (known := ("gpu", "two-gpus", *_ABSENT)):
+        raise ValueError(f"nothing is known of {need!r}; there are: {', '.join(known)}")
     if need == "gpu":
         found = driver()
         if found is None:
             return NO_DRIVER
         reason = found.problem or "CUDA_VISIBLE_DEVICES may hide it"
         return None if gpus() else f"the NVIDIA driver shows no GPU ({reason}): `nvidia-smi` tells more"
-    if need == "two GPUs":
-        return None if len(gpus()) > 1 else _ABSENT[need]
+    if need == "two-gpus":
+        return missing("gpu") or (None if len(gpus()) > 1 else "one GPU here: this runs on a machine with two")
     module = "nccl.core" if need == "nccl" else need  # `nccl` itself is a namespace: several packages share it
     there = nvcc() if need == "nvcc" else host_compiler() if need == "host compiler" else installed(module)
     return None if there else _ABSENT[need]

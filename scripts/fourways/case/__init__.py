@@ -1,0 +1,6 @@
+"""A kernel of one's own, whatever its signature: its inputs, what is right, its launch, its ways."""
+
+from fourways.case.case import Case, signature_of
+from fourways.case.file import CaseError, named_reference
+from fourways.case.for_gpu import asks_for_gpu, refused_for_gpu
+from fourways.case.skeleton import skeleton

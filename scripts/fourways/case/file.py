@@ -1,0 +1,124 @@
+"""A case's file: what it defines, held to its kind, and its functions called; what is wrong is one line about it."""
+
+import inspect
+import runpy
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from fourways.kernels import InputError, NotThereError
+
+
+class CaseError(InputError):
+    """A case that cannot be run or does not fit its kernel. The message says what to mend."""
+
+
+class CaseFile:
+    """What a case `defines`, by name; `name` is what an error begins with. The file, if there is one, is executed.
+
+    Its methods raise CaseError.
+    """
+
+    def __init__(self, file: Path | None, name: str, text: str = "") -> None:
+        self.name, self._file = name, file
+        self.defines: dict[str, Any] = {}
+        if file:
+            self.defines |= _run(file)
+        else:
+            exec(text, self.defines)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.defines
+
+    def several(self, kind: type, key: str) -> tuple:
+        """The tuple `key` of values of one kind; an empty one where it is not there."""
+        found = self.defines.get(key, ())
+        if not isinstance(found, tuple | list | range) or not all(isinstance(each, kind) for each in found):
+            self.refuse(f"{key} is a tuple of {kind.__name__}; {found!r} came")
+        return tuple(found)
+
+    def parameters(self, key: str, known: Sequence[str], what: object) -> tuple[str, ...]:
+        """The parameters that are named under `key`, in the order of the `known`, which are those of `what`."""
+        names = (found,) if isinstance(found := self.defines.get(key), str) else self.several(str, key)
+        if unknown := [name for name in names if name not in known]:
+            self.refuse(f"{key} names {unknown[0]!r}; of {what} it can be {', '.join(known) or 'none'}")
+        return tuple(name for name in known if name in names)
+
+    def tolerance(self, key: str, default: float) -> float:
+        """The number `key`, 0 or more."""
+        found = self.defines.get(key, default)
+        if not isinstance(found, int | float) or not 0 <= found < np.inf:
+            self.refuse(f"{key} is a number, 0 or more; {found!r} came")
+        return float(found)
+
+    def required(self, key: str) -> tuple[str, ...]:
+        """The names of the arguments that the function `key` cannot do without; none where it is not there."""
+        function = self.defines.get(key)
+        if not callable(function):
+            return ()
+        all = inspect.signature(function).parameters.values()
+        return tuple(each.name for each in all if each.default is each.empty and each.kind != each.VAR_POSITIONAL)
+
+    def called(self, key: str, *arguments: Any) -> tuple:
+        """What the function `key` returns, as a tuple."""
+        function = self.defines.get(key)
+        if not callable(function):
+            self.refuse(f"defines no function {key}({'*inputs' if key == 'reference' else 'size'})")
+        try:
+            found = function(*arguments)
+        except CaseError:
+            raise
+        except (Exception, SystemExit) as error:
+            asked = "…" if key == "reference" else arguments[0]
+            hint = "; of an array launch sees its shape alone" if "SimpleNamespace" in str(error) else ""
+            self.refuse(f"{key}({asked}){_line(error, self._file)}: {_words(error)}{hint}")
+        return tuple(found) if isinstance(found, tuple | list) else (found,)
+
+    def refuse(self, problem: str) -> NoReturn:
+        """Say that the case cannot be taken."""
+        raise CaseError(f"{self.name}: {problem}")
+
+
+def named_reference(reference: str) -> Callable[..., Any]:
+    """The function that `"expected.py:function"` names. Raises CaseError if there is none."""
+    file, _, name = reference.rpartition(":")
+    if not Path(file).is_file():
+        raise NotThereError(f"no file {file!r}: a reference is named as expected.py:function")
+    function = _run(Path(file)).get(name)
+    if not callable(function):
+        raise CaseError(f"{file} defines no function {name!r}")
+
+    def expected(*inputs: Any) -> Any:
+        try:
+            return function(*inputs)
+        except (Exception, SystemExit) as error:
+            raise CaseError(f"the reference {reference}{_line(error, Path(file))}: {_words(error)}") from None
+
+    return expected
+
+
+def _run(file: Path) -> Mapping[str, Any]:
+    if not file.is_file():
+        raise NotThereError(f"no file {file}: `fourways case my.cu` writes a case for a kernel")
+    try:
+        file.read_text(encoding="utf-8")
+        return runpy.run_path(str(file), run_name=file.stem)
+    except (Exception, SystemExit) as error:
+        hint = ""
+        if isinstance(error, ModuleNotFoundError) and file.with_name(f"{error.name}.py").is_file():
+            hint = f"; a case stands alone: put what it needs of {error.name}.py into it"
+        raise CaseError(f"{file.name}{_line(error, file)} cannot be run: {_words(error)}{hint}") from None
+
+
+def _words(error: BaseException) -> str:
+    """What an error says, in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+def _line(error: BaseException, file: Path | None) -> str:
+    """The line of the file in which it failed."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
+    return f", line {lines[-1]}" if lines else ""

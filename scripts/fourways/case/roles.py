@@ -1,0 +1,79 @@
+"""Which parameter of a kernel is what for its case: the size, an input, an output, or one in place."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fourways.case.arguments import takes
+from fourways.case.file import CaseFile
+from fourways.kernels import Parameter, Signature
+
+_SIZE_NAMES = ("n", "N", "size", "count", "length", "len", "num")
+
+
+class Roles(NamedTuple):
+    """Names of parameters in the kernel's order; `in_place` are outputs that are inputs, too."""
+
+    size: str | None
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    in_place: tuple[str, ...]
+
+
+def roles(signature: Signature, given: CaseFile, probe: int) -> Roles:
+    """What the case `given`, looked at for the size `probe`, and the kernel's signature tell together.
+
+    Raises CaseError where they do not fit each other.
+    """
+    parameters = {each.name: each for each in signature.parameters}
+    if addresses := [each for each in signature.parameters if re.search(r"&|\*.*\*|\(\*\)\(", each.type)]:
+        name, type = addresses[0].name, addresses[0].type
+        given.refuse(f"{name} is {type}; a case gives arrays and numbers, none of which holds an address")
+    written = tuple(each.name for each in signature.parameters if each.kind == "output")
+    outputs = given.parameters("outputs", written, signature) or written
+    in_place = given.parameters("in_place", outputs, signature)
+    wanted = [name for name in parameters if name not in outputs or name in in_place]
+    integers = [name for name in wanted if _is_integer(parameters[name])]
+    named, *more = given.parameters("size", integers, signature) or (None,)
+    if more:
+        given.refuse(f"size names {named} and {more[0]}; it is one parameter")
+    if named:
+        taken(signature, given, parameters[named], probe)  # before arrays of that size are made
+    values = given.called("make_inputs", probe)
+    if not outputs:
+        given.refuse(f"{signature} writes nothing: each of its pointers is to const")
+    if not named and len(values) == len(wanted) - 1:
+        likely = [name for name in integers if name in _SIZE_NAMES] if len(integers) > 1 else integers
+        if len(likely) != 1:
+            example = (integers or ["n"])[-1]
+            given.refuse(f'which parameter of {signature} takes the size? Name it: size = "{example}"')
+        named = likely[0]
+    inputs = tuple(name for name in wanted if name != named)
+    if len(values) != len(inputs):
+        rest = f"; {named} is filled in with the size" if named else ""
+        given.refuse(f"make_inputs gives {count(values, 'value')}; {wants(signature, inputs)}{rest}")
+    return Roles(named, inputs, outputs, in_place)
+
+
+def taken(signature: Signature, given: CaseFile, parameter: Parameter, value: Any) -> Any:
+    """The value for a parameter as `arguments.takes` makes it. Raises CaseError."""
+    try:
+        return takes(parameter, value)
+    except ValueError as error:
+        given.refuse(f"{error}; the kernel is {signature}")
+
+
+def wants(signature: Signature, names: Sequence[str]) -> str:
+    """The end of a message on too many or too few values."""
+    return f"{signature} wants {len(names)}: {', '.join(names)}" if names else f"{signature} wants none"
+
+
+def count(found: Sequence[Any], what: str) -> str:
+    """`3 values`, `1 value`."""
+    return f"{len(found)} {what}{'s' * (len(found) != 1)}"
+
+
+def _is_integer(parameter: Parameter) -> bool:
+    return parameter.kind == "scalar" and np.dtype(parameter.dtype or "V").kind in "iu"

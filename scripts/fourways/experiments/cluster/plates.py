@@ -1,0 +1,151 @@
+"""The stencil's plate over the GPUs of one machine: a process each, halos by NCCL; measured, and checked first."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fourways import building, figures, kernels, tables, toolchain
+from fourways.experiments.cluster.peers_process import peer_work
+from fourways.experiments.cluster.ranks import RanksError, run_ranks
+from fourways.experiments.cluster.strips import ROUND
+from fourways.experiments.cluster.strips_process import HOW, Work, first_plate, join_or_stay_away, rank_work
+
+CHECK = (97, 1028, 2 * ROUND)
+"""Height, width and steps of the plate that is checked: strips of different heights, rows loaded as the timed ones."""
+PEERS = "peer copies, one process"
+
+
+def scale_plates(steps: dict[int, int], counts: list[int] | None = None, limit: float = 90) -> dict[str, tables.Table]:
+    """Steps of the stencil on 1, 2 and 4 GPUs, as far as there are so many: tables `scaling` and `rank_builds`.
+
+    `steps` says by the side of a square plate how many steps, a multiple of ROUND, are timed together; `counts` are the
+    numbers of GPUs. A row of `scaling` has `gpus`, `side`, `how`, `seconds` a step of the slowest rank (host clock),
+    and `speedup` over one GPU, by the quickest of its rows. A row of `rank_builds` says by way what the slowest of the
+    ranks waited for the kernel, with caches that were empty, and the CPU seconds of all.
+    No time counts unless the strips of a smaller plate were right, bit by bit, against NumPy. Where they are not, a
+    rank fails or not all are done after `limit` seconds, there is no row: the note of `scaling` says why.
+    Raises RuntimeError, with the remedy, where there is no GPU, or no nccl4py for more than one; ValueError where there
+    are fewer GPUs than asked for.
+    """
+    gpus = toolchain.gpus()
+    counts = counts or [count for count in (1, 2, 4) if count <= max(1, len(gpus))]
+    if reason := toolchain.missing("gpu") or (toolchain.missing("nccl") if max(counts) > 1 else None):
+        raise RuntimeError(reason)
+    if odd := [number for number in steps.values() if number < 1 or number % ROUND]:
+        raise ValueError(f"steps are taken {ROUND} at a time; got {odd[0]}")
+    if max(counts) > len(gpus) or counts[0] != 1:
+        raise ValueError(f"wanted numbers of GPUs from 1 to {len(gpus)}, 1 first; got {counts}")
+    rows: list[tables.Row] = []
+    builds: list[tables.Row] = []
+    problems: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="fourways-", ignore_cleanup_errors=True) as folder:
+        cubin = Path(folder, "stencil.cubin")
+        cubin.write_bytes(building.build(kernels.path("stencil"), "nvrtc", gpus[0].arch).code)
+        for count in counts:
+            work = Work(str(cubin), kernels.source("stencil"), folder, CHECK, steps, builds=count > 1)
+            parts = {"ranks": _by_ranks} | ({"peer copies": _by_one_process} if count > 1 else {})
+            for what, measure in parts.items():
+                try:
+                    measure(count, work, limit, rows, builds)
+                except (RanksError, ValueError) as problem:
+                    problems.append(f" No times by {what}, GPUs: {count}: {problem}.")
+    return {"scaling": scaling_table(rows, "".join(problems)), "rank_builds": builds_table(builds)}
+
+
+def _by_ranks(count: int, work: Work, limit: float, rows: list[tables.Row], builds: list[tables.Row]) -> None:
+    ranks = run_ranks(rank_work, count, (count, work), limit)
+    for how in HOW:
+        check_strips([rank["rows"][how] for rank in ranks], how)
+    builds += build_rows([rank["builds"] for rank in ranks])
+    for how in HOW:
+        rows += _rows(count, how, {side: max(rank["seconds"][side][how] for rank in ranks) for side in work.measure})
+
+
+def _by_one_process(count: int, work: Work, limit: float, rows: list[tables.Row], _builds: list[tables.Row]) -> None:
+    (peers,) = run_ranks(peer_work, 1, (count, work), limit)
+    check_strips(peers["rows"], PEERS)
+    rows += _rows(count, PEERS, peers["seconds"])
+
+
+def _rows(count: int, how: str, seconds: dict[int, float]) -> list[tables.Row]:
+    return [
+        {"gpus": count, "side": side, "how": how, "clock": "host", "seconds": value} for side, value in seconds.items()
+    ]
+
+
+def check_strips(parts: list[np.ndarray], what: str) -> None:
+    """Raise ValueError if the strips, one below the other, are not the plate of CHECK after its steps."""
+    height, width, steps = CHECK
+    u = first_plate(height, width)
+    for _ in range(steps):
+        v = u.copy()
+        v[1:-1, 1:-1] = np.float32(0.25) * ((u[:-2, 1:-1] + u[2:, 1:-1]) + (u[1:-1, :-2] + u[1:-1, 2:]))
+        u = v
+    wrong = np.flatnonzero((np.concatenate(parts) != u).any(axis=1))
+    if wrong.size:
+        raise ValueError(f"{what}: row {wrong[0]} of {height} is wrong after {steps} steps, {wrong.size} rows in all")
+
+
+def scaling_table(rows: list[tables.Row], problems: str = "") -> tables.Table:
+    """Rows of `scale_plates`, each with its speed-up over one GPU on the same plate; without one, none.
+
+    Of one GPU, which exchanges nothing, the quickest row of a plate stands for all.
+    """
+    slowest_first = sorted(rows, key=lambda row: row["seconds"], reverse=True)
+    alone = {row["side"]: row for row in slowest_first if row["gpus"] == 1}
+    rows = [*alone.values(), *(row for row in rows if row["gpus"] > 1)] if alone else []
+    rows = [row | {"speedup": alone[row["side"]]["seconds"] / row["seconds"]} for row in rows]
+    rows.sort(key=lambda row: (row["side"], row["gpus"]))
+    columns = [
+        ("plate", lambda row: f"{row['side']}²"),
+        ("GPUs", lambda row: str(row["gpus"])),
+        ("halos", lambda row: row["how"]),
+        ("a step", lambda row: tables.seconds(row["seconds"])),
+        ("times one GPU", lambda row: f"{row['speedup']:.2f}"),
+    ]
+    return tables.Table("scaling", rows, columns, f"Host clock, the slowest rank; the median of five runs.{problems}")
+
+
+def build_rows(ranks: list[dict[str, dict[str, float]]]) -> list[tables.Row]:
+    """By way, the longest wait of a rank and the CPU seconds of all."""
+    return [
+        {"ranks": len(ranks), "way": way, "clock": "host"}
+        | {"seconds": max(rank[way]["seconds"] for rank in ranks)}
+        | {"cpu_seconds": sum(rank[way]["cpu_seconds"] for rank in ranks)}
+        for way in ranks[0]
+    ]
+
+
+def builds_table(rows: list[tables.Row]) -> tables.Table:
+    """Rows of `build_rows`."""
+    columns = [
+        ("ranks", lambda row: str(row["ranks"])),
+        ("kernel by", lambda row: row["way"]),
+        ("the slowest rank waits", lambda row: tables.seconds(row["seconds"])),
+        ("CPU, all ranks", lambda row: tables.seconds(row["cpu_seconds"])),
+    ]
+    return tables.Table("rank_builds", rows, columns, "Host clock, empty caches; one run.")
+
+
+def scaling_figure(table: tables.Table) -> Any:
+    """The speed-up on the largest plate as bars, for each number of GPUs beside what would be ideal.
+
+    None where the table has no more than one GPU.
+    """
+    side = max((row["side"] for row in table.rows), default=0)
+    panels: dict[str, dict[str, float]] = {}
+    for row in table.rows:
+        if row["side"] == side and row["gpus"] > 1:
+            ideal = {"ideal": float(row["gpus"])}
+            panels.setdefault(f"{row['gpus']} GPUs", ideal)[row["how"]] = row["speedup"]
+    if not panels:
+        return None
+    title = f"A plate of {side}²: times as fast as one GPU"
+    return figures.bars(panels, lambda times: f"{times:.2f}", {"ideal": "#CCCCCC"}, title)
+
+
+def join_without(absent: int, limit: float) -> None:
+    """Two ranks on one GPU, of which rank `absent` never joins: raises `RanksError` after `limit` seconds."""
+    run_ranks(join_or_stay_away, 2, (2, absent), limit)

@@ -1,0 +1,107 @@
+"""Copies and kernels at the same time: how long each stage of a pipeline worked, and how far that is from the bound."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fourways import figures
+from fourways.tables import Row, Table, seconds
+from fourways.timeline import union
+
+_RECORDED_AS = {
+    "copy in": {"kind": "copy", "name": "host to device"},
+    "compute": {"kind": "kernel", "name": "kernel"},
+    "copy out": {"kind": "copy", "name": "device to host"},
+}
+STAGES = tuple(_RECORDED_AS)
+"""The stages of a pipeline, in order; a GPU can work on all three at once."""
+
+_ABOVE = "Above 100 %: the bound is a measurement, too, made at another moment."
+_HAIRLINE = 0.3  # points: a kernel that is too short for its panel can still be seen
+
+
+def stage(row: Row) -> str | None:
+    """Which of `STAGES` a row of a timeline belongs to, or None: work elsewhere, or none on the GPU."""
+    if row["kind"] in ("kernel", "graph"):
+        return "compute"
+    return next((name for name, known in _RECORDED_AS.items() if known == {key: row[key] for key in known}), None)
+
+
+def work(name: str, stream: int, start_seconds: float, seconds: float) -> Row:
+    """A row as CUPTI would record it for the work of one of `STAGES`, where it is computed and not recorded.
+
+    Raises KeyError for another name.
+    """
+    return _RECORDED_AS[name] | {"stream": stream, "start_seconds": start_seconds, "seconds": seconds}
+
+
+def overlap(rows: Sequence[Row]) -> Row:
+    """How well a timeline's copies and kernels overlapped.
+
+    `stages` holds the seconds that each of `STAGES` was busy, `seconds` those from the first start to the last end.
+    `bound_seconds` is the busiest stage's time: with all else hidden behind it, the work would take that long.
+    `share` is the bound's part of the time that it took, 1 for a perfect overlap.
+    Raises ValueError where no row is a stage's work.
+    """
+    spans = {name: union([row for row in rows if stage(row) == name]) for name in STAGES}
+    if not any(spans.values()):
+        raise ValueError("no overlap to speak of: no copies and no kernels in these rows")
+    busy = {name: sum(end - start for start, end in found) for name, found in spans.items()}
+    starts, ends = zip(*(span for found in spans.values() for span in found), strict=True)
+    taken, bound = max(ends) - min(starts), max(busy.values())
+    return {"stages": busy, "seconds": taken, "bound_seconds": bound, "share": bound / taken}
+
+
+def table(name: str, rows: Sequence[Row]) -> Table:
+    """Pipelines and their bound, side by side: rows with `what`, `seconds` (summed up), `bound_seconds`, `wrong`.
+
+    `wrong` counts the elements that are not as they should be. The table adds the bound's share of the median, and
+    where rows have `queued_seconds`, after which the host had queued all work, a column of it.
+    The bound must be that of the same chunks: larger copies are fewer, and have a smaller one. It is measured as well,
+    so the share of a pipeline that reaches it may exceed 100 %; a note below the table says so.
+    """
+    columns = [
+        ("pipeline", lambda row: row["what"]),
+        ("median", lambda row: seconds(row["seconds"]["median"])),
+        ("bound", lambda row: seconds(row["bound_seconds"])),
+        ("share", lambda row: f"{_share(row):.0%}"),
+        ("result", lambda row: f"{row['wrong']:,} wrong" if row["wrong"] else "right"),
+    ]
+    if any("queued_seconds" in row for row in rows):
+        columns.insert(-1, ("queued after", lambda row: seconds(row.get("queued_seconds"))))
+    above = any(round(_share(row), 2) > 1 for row in rows)
+    return Table(name, rows, columns, _ABOVE if above else "")
+
+
+def _share(row: Row) -> float:
+    return float(row["bound_seconds"] / row["seconds"]["median"])
+
+
+def figure(panels: Mapping[str, Sequence[Row]], title: str = "") -> Any:
+    """When the GPU copied and when it computed, as a matplotlib figure: `panels[name]` are a timeline's rows.
+
+    Each panel has a lane for each of `STAGES` and a colour for each stream; time starts with the panel's first work,
+    and all have one scale. Raises ValueError where a panel has no such work.
+    """
+    import matplotlib.pyplot as plt
+
+    figures.style()
+    size = (4.8, 0.8 + 1.05 * len(panels))  # inches
+    drawn, axes = plt.subplots(len(panels), 1, figsize=size, layout="constrained", sharex=True, squeeze=False)
+    plt.close(drawn)
+    for panel, (name, rows) in zip(axes[:, 0], panels.items(), strict=True):
+        found, work = overlap(rows), [row for row in rows if stage(row)]
+        first = min(row["start_seconds"] for row in work)
+        streams = list(dict.fromkeys(row["stream"] for row in work))
+        colours = {each: figures.STAGE_COLOURS[1 + number % 6] for number, each in enumerate(streams)}
+        for lane, wanted in enumerate(STAGES):
+            part = [row for row in work if stage(row) == wanted]
+            bars = [(1e3 * (row["start_seconds"] - first), 1e3 * row["seconds"]) for row in part]
+            look = [colours[row["stream"]] for row in part]
+            panel.broken_barh(bars, (lane - 0.38, 0.76), facecolors=look, edgecolors=look, linewidth=_HAIRLINE)
+        panel.set_yticks(range(len(STAGES)), STAGES)
+        panel.set_ylim(len(STAGES) - 0.5, -0.5)
+        text = f"{name}: {seconds(found['seconds'])}, of which the busiest stage works {found['share']:.0%}"
+        panel.set_title(text, loc="left", fontsize=8)
+    axes[-1, 0].set_xlabel("ms, a colour for each stream")
+    drawn.suptitle(title)
+    return drawn

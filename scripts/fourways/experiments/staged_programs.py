@@ -1,0 +1,128 @@
+"""Small whole programs, each run in many fresh processes, stage by stage.
+
+A program says where its stages begin: by a comment of one word, as `# import`. There, and nowhere else, the clock is
+read; the program's text stays as its reader sees it. What the interpreter does before the first line is `start`, and
+what it does after the last one `end`, up to the moment when the process is gone.
+"""
+
+import ast
+import itertools
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from fourways import timing, toolchain
+from fourways.choosing import Cost
+from fourways.stages import PROGRAM_STAGES
+from fourways.tables import Column, Row, Table, seconds, seconds_range, summary
+
+_BEFORE = "import time\n_marks = []\n"
+_AFTER = "\n_marks.append(time.time())\nprint(_marks)\n"
+
+
+class ProgramError(RuntimeError):
+    """A program that has no stages, failed, or gave a wrong answer; the message holds its own words."""
+
+
+def run(
+    programs: Mapping[str, tuple[str, Sequence[str | Path]]], runs: int = 21, launches: int = 1000, cold: bool = False
+) -> Table:
+    """Run programs, each in as many fresh processes as `runs`: a row each, with its stages and the spread of its total.
+
+    A program is its text and the words that it finds in `sys.argv[2:]`; `sys.argv[1]` is `launches`, how often its
+    stage `launches` launches. After one run each that does not count, all at once, the programs take turns. With
+    `cold`, every run has compiler caches of its own, which are empty.
+    `seconds` is the whole process as its parent sees it, without `launches`; `stages` are those of the median run, if
+    `runs` is odd; `launch_seconds` is a round of that loop, if there are any.
+    Raises ProgramError where a program has no stages, or fails in one of its processes.
+    """
+    samples: dict[str, list[dict[str, float]]] = {name: [] for name in programs}
+    with tempfile.TemporaryDirectory(prefix="fourways-") as base:
+        files = {}
+        for number, (name, (text, _)) in enumerate(programs.items()):
+            files[name] = Path(base, f"program_{number}.py")
+            files[name].write_text(_with_clock(name, text), encoding="utf-8")
+
+        def run(turn: tuple[int, str]) -> dict[str, float]:
+            number, name = turn
+            text, arguments = programs[name]
+            caches = toolchain.cold_caches(Path(base, f"caches_{number}")) if cold else {}
+            return _run(name, files[name], [str(launches), *map(str, arguments)], _stages(text), caches)
+
+        with ThreadPoolExecutor() as pool:  # nothing is timed here
+            list(pool.map(run, enumerate(programs)))
+        for turn in enumerate(timing.turns(runs, list(programs)), len(programs)):
+            samples[turn[1]].append(run(turn))
+    rows: list[Row] = []
+    for name, measured in samples.items():
+        loops = [stages.pop("launches", 0.0) / max(1, launches) for stages in measured]
+        measured.sort(key=lambda stages: sum(stages.values()))
+        row = {"program": name, "state": "cold" if cold else "warm", "clock": "host", "stages": measured[runs // 2]}
+        row |= {"seconds": summary([sum(stages.values()) for stages in measured])}
+        rows.append(row | ({"launch_seconds": summary(loops)} if launches else {}))
+    return _table(rows)
+
+
+def costs(rows: Sequence[Row], origin: str = "this machine") -> dict[str, Cost]:
+    """The rows of `run`, with launches, as costs for the model; `check` and `end` are part of their start."""
+    return {
+        row["program"]: Cost(
+            name=row["program"],
+            stages=row["stages"],
+            low=row["seconds"]["p10"],
+            high=row["seconds"]["p90"],
+            launch=row["launch_seconds"]["median"],
+            origin=origin,
+        )
+        for row in rows
+    }
+
+
+def _stages(text: str) -> list[str]:
+    """The stages that a program's comments name, in their order."""
+    return [name for name in re.findall(r"^# (\w+)$", text, re.MULTILINE) if name in PROGRAM_STAGES]
+
+
+def _with_clock(name: str, text: str) -> str:
+    """A program whose comments read the clock, and which prints its readings last."""
+    if not _stages(text):
+        raise ProgramError(f"{name}: no comment such as `# import` says where a stage begins")
+    own = "|".join(_stages(text))
+    return _BEFORE + re.sub(rf"^# ({own})$", "_marks.append(time.time())", text, flags=re.MULTILINE) + _AFTER
+
+
+def _run(
+    name: str, file: Path, words: Sequence[str], stages: Sequence[str], caches: dict[str, str]
+) -> dict[str, float]:
+    """The seconds of each stage of one fresh process."""
+    environment = toolchain.child_environment() | caches
+    begin = time.time()
+    done = subprocess.run(
+        [sys.executable, "-P", str(file), *words], capture_output=True, text=True, timeout=120, env=environment
+    )
+    end = time.time()
+    if done.returncode:
+        raise ProgramError(f"{name}: a fresh process failed:\n{done.stderr.strip()}")
+    marks = [begin, *ast.literal_eval(done.stdout.splitlines()[-1]), end]
+    lengths = [later - earlier for earlier, later in itertools.pairwise(marks)]
+    return dict(zip(["start", *stages, "end"], lengths, strict=True))
+
+
+def _table(rows: Sequence[Row]) -> Table:
+    names = [name for name in PROGRAM_STAGES if any(name in row["stages"] for row in rows)]
+    columns: list[Column] = [
+        ("program", lambda row: row["program"]),
+        ("caches", lambda row: row["state"]),
+        *((name, lambda row, name=name: seconds(row["stages"].get(name))) for name in names),
+        ("total", lambda row: seconds(row["seconds"]["median"])),
+        ("p10 – p90", lambda row: seconds_range(row["seconds"]["p10"], row["seconds"]["p90"])),
+    ]
+    if all("launch_seconds" in row for row in rows):
+        columns.append(("a launch", lambda row: seconds_range(*(row["launch_seconds"][end] for end in ("p10", "p90")))))
+    count = rows[0]["seconds"]["samples"] if rows else 0
+    return Table("staged_programs", rows, columns, f"Host clock; {count} fresh processes each, from start to end.")

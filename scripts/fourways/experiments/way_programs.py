@@ -1,0 +1,153 @@
+"""A way as a program of its own: first result, a launch, what it loads and starts, what it makes of wrong arrays."""
+
+import ast
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fourways import lesson, toolchain
+from fourways.tables import Row, Table, seconds, summary
+from fourways.timing import FirstResultError
+from fourways.ways import WAYS
+
+
+def run(name: str, ways: Sequence[str], folder: Path, times: int = 3, patience: float = 300) -> list[Row]:
+    """Run each of `ways` of lesson `name` that can run here as a program of its own, `times` times, in turns.
+
+    The program is the cell tagged `way-…`, which brings its own imports; for one of `WAYS`, the lesson's first
+    cell tagged `setup` stands before it. It defines `<kernel>_<way>(x, y)`, which must double `x` into `y`; the arrays
+    are PyTorch's where the program has imported it, else CuPy's, else NumPy's. `folder` is where it finds modules that
+    were built ahead of time.
+
+    A row each, all seconds by the host's clock: `seconds`, from process start to the first right answer; `stages`,
+    those of the median run: start, import, build, launch; `launch_seconds`, a call that nobody waits for;
+    `imports`, the packages that its text imports, without Python's, this project's, and modules that lie in `folder`;
+    `libraries`, the bytes of all shared libraries in the process; `started`, the names of the programs it started;
+    `mistakes`, by name what became of a call with a wrong array: an exception's name, "right", "wrong numbers", or
+    "crash: SIGSEGV" where it ended the program by that signal; those after it are "not tried".
+    Where a program fails before, gives a wrong first answer, or is not done after `patience` seconds, its way's row
+    holds only `failed`: why, in one line.
+    """
+    found = lesson.find(name)
+    cells = [cell for cell in found.notebook.cells if cell.cell_type == "code"]
+    sources = {}
+    for way in ways:
+        (cell,) = (cell for cell in cells if f"way-{way}" in lesson.tags(cell))
+        if not lesson.skip_reason(cell):
+            before = found.cells("setup")[:1] if way in WAYS else []
+            sources[way] = "\n".join([*before, cell.source])
+    runs: dict[str, list[dict[str, Any]]] = {way: [] for way in sources}
+    failed: dict[str, str] = {}
+    for _ in range(times):
+        for way, source in sources.items():
+            if way not in failed:
+                try:
+                    runs[way].append(_program(source, f"{found.meta['kernel']}_{way}", folder, patience))
+                except FirstResultError as error:
+                    failed[way] = str(error)
+    return [
+        {"way": way, "failed": failed[way]}
+        if way in failed
+        else _row(way, samples) | {"imports": _imports(sources[way], folder)}
+        for way, samples in runs.items()
+    ]
+
+
+def _imports(source: str, folder: Path) -> list[str]:
+    """The packages that a cell names, as `cuda.core` and `torch`; of a package and its parts the package alone."""
+    nodes = list(ast.walk(ast.parse(source)))
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
+    parts = {name for name in names if any(name.startswith(f"{whole}.") for whole in names)}
+    ours = {"fourways", "fourways_aot", *(file.name.partition(".")[0] for file in folder.iterdir())}
+    return sorted(name for name in names - parts if name.split(".")[0] not in ours | sys.stdlib_module_names)
+
+
+def _program(source: str, function: str, folder: Path, patience: float) -> dict[str, Any]:
+    """One fresh process. Raises FirstResultError, with one line of what it said, where it fails."""
+    variables = toolchain.child_environment()
+    variables["PYTHONPATH"] = f"{folder}{os.pathsep}{variables['PYTHONPATH']}"
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", str(Path(__file__).with_name("way_programs_process.py"))],
+            input=json.dumps({"source": source, "function": function, "spawned": time.time()}),
+            capture_output=True,
+            text=True,
+            timeout=patience,
+            env=variables,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise FirstResultError(f"not done after {patience} s") from error
+    answers = [line for line in done.stdout.splitlines() if line.startswith('{"stages": ')]
+    if not answers:
+        exceptions = re.findall(r"^[\w.]+: .+", done.stderr, re.MULTILINE)  # a traceback's last line, a message's first
+        raise FirstResultError((exceptions or done.stderr.splitlines() or [_end(done.returncode)])[-1])
+    answer = json.loads(answers[-1])
+    for name, became in answer["mistakes"].items():
+        if became == "crash":
+            answer["mistakes"][name] = f"crash: {_end(done.returncode)}"
+    return answer
+
+
+def _end(status: int) -> str:
+    """`status 1`, or the name of the signal that ended the process."""
+    return signal.Signals(-status).name if status < 0 else f"status {status}"
+
+
+def _row(way: str, samples: list[dict[str, Any]]) -> Row:
+    samples.sort(key=lambda sample: sum(sample["stages"].values()))
+    totals = summary([sum(sample["stages"].values()) for sample in samples])
+    launches = summary([second for sample in samples for second in sample.pop("launches")])
+    return {"way": way, "clock": "host", "seconds": totals, "launch_seconds": launches} | samples[len(samples) // 2]
+
+
+def table(rows: Sequence[Row], built: Mapping[str, float | None], ships: Mapping[str, Path]) -> Table:
+    """The rows of `run` as a table, beside what only the lesson knows, by way; of a failed one, why it failed.
+
+    `built` holds the seconds of builds ahead of time, None where nobody measured, and makes a way's row say AOT;
+    `ships` the file that goes to a user.
+    """
+    rows = [
+        row
+        | {"when": "AOT" if row["way"] in built else "JIT"}
+        | {"build_seconds": built.get(row["way"], row.get("stages", {}).get("build"))}
+        | {"ships": ships[row["way"]].stat().st_size if row["way"] in ships else None}
+        for row in rows
+    ]
+
+    def measured(show: Callable[[Row], str]) -> Callable[[Row], str]:
+        return lambda row: "" if "failed" in row else show(row)
+
+    columns = [
+        ("way", lambda row: row["way"]),
+        ("when", lambda row: row["when"]),
+        ("build", lambda row: seconds(row["build_seconds"])),
+        ("import", measured(lambda row: seconds(row["stages"]["import"]))),
+        ("first result", measured(lambda row: seconds(row["seconds"]["median"]))),
+        ("a launch", measured(lambda row: seconds(row["launch_seconds"]["median"]))),
+        ("ships, kB", lambda row: "" if row["ships"] is None else f"{row['ships'] / 1e3:,.1f}"),
+        ("libraries, MB", measured(lambda row: f"{row['libraries'] / 1e6:,.0f}")),
+        ("imports", measured(lambda row: ", ".join(row["imports"]))),
+        ("starts", lambda row: f"failed: {row['failed']}" if "failed" in row else ", ".join(row["started"])),
+    ]
+    count = max((row["seconds"]["samples"] for row in rows if "failed" not in row), default=1)
+    many = "one run each, in a fresh process" if count == 1 else f"the median of {count} fresh processes each"
+    return Table("way_programs", rows, columns, f"Host clock; {many}, caches filled.")
+
+
+def mistakes_table(rows: Sequence[Row]) -> Table:
+    """What became of wrong arrays, a column for each mistake; a way whose program failed is left out."""
+    rows = [row for row in rows if "failed" not in row]
+    names = list(rows[0]["mistakes"]) if rows else []
+    columns = [
+        ("way", lambda row: row["way"]),
+        *((name, lambda row, name=name: row["mistakes"][name]) for name in names),
+    ]
+    return Table("mistakes", [{key: row[key] for key in ("way", "mistakes")} for row in rows], columns)

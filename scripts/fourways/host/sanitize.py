@@ -1,0 +1,98 @@
+"""The host way under a sanitizer, and what its report says of the kernel."""
+
+import linecache
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from fourways import files, kernels
+from fourways.host.compile import SANITIZE
+
+SEARCHES = {"thread": ("blocks", "thread"), "address": ("address",)}
+"""The values of `--sanitize`, each with the kinds of `sanitizing` that search for it."""
+LOOKS_FOR = {
+    "thread": "races between threads of a block, and between blocks in the kernel's arrays",
+    "address": "accesses outside of arrays and of shared memory",
+}
+"""The faults that each search finds, in words."""
+
+_ACCESS = re.compile(
+    r"^ *(?P<verb>(?:previous )?(?:atomic )?(?:read|write)) of size (?P<bytes>\d+) at (?P<address>0x\w+) "
+    r"(?:by )?(?:main thread|thread T(?P<thread>\d+)).*\n(?P<stack>(?: +#\d+ .*\n)+)",
+    re.MULTILINE | re.IGNORECASE,
+)
+_FRAME = re.compile(r" (/[^\n]*?):(\d+)(?=[:\s])")
+_OUTSIDE = re.compile(
+    r"is located (?P<distance>\d+) bytes (?P<side>to the right of|after|to the left of|before) "
+    r"(?:(?P<region>\d+)-byte region|global variable '(?P<name>[^']+)' defined in '(?P<file>[^']+?)[:\d]*' "
+    r"\(\w+\) of size (?P<size>\d+))"
+)
+_KIND = re.compile(r"(?:Thread|Address)Sanitizer: (data race|[\w-]+)")
+_MEANS = {
+    "data race": "Nothing orders these two accesses; a __syncthreads() between them does.",
+    "heap-buffer-overflow": "The kernel left an array that it was given; is there `if (i < n)`?",
+    "global-buffer-overflow": "The kernel left an array of its own.",
+    "SEGV": "The kernel used memory far from any array, here or before.",
+}
+_RACED = re.compile(r"Location is (?:global '(?P<name>[^']+)'|heap block) of size (?P<size>\d+) at (?P<start>0x\w+)")
+
+
+@contextmanager
+def sanitizing(kind: str) -> Iterator[None]:
+    """In this block `host.compile`, which lessons call, compiles with this sanitizer: a key of `host.SANITIZERS`."""
+    before = SANITIZE.set(kind)
+    try:
+        yield
+    finally:
+        SANITIZE.reset(before)
+
+
+def finding(report: str) -> str:
+    """What a sanitizer's report says of the kernel: file and line of each access, the thread, the array's element.
+
+    A report in which no line of a kernel file stands comes back as it is.
+    """
+    lines = []
+    for access in _ACCESS.finditer(report):
+        where, width = _in_kernel(access["stack"]), int(access["bytes"])
+        if not where:  # cpp/host's own
+            continue
+        *earlier, verb = access["verb"].lower().replace("previous", "earlier").split()
+        done = " ".join([*earlier, "written" if verb == "write" else verb])
+        element = _outside(report, width) or _raced(report, int(access["address"], 16), width) or f"{width} bytes"
+        lines += [where, f"    {done} by thread {access['thread'] or 0} of its block: {element}"]
+    lines = lines or [where for where in [_in_kernel(report)] if where]
+    kind = _KIND.search(report)
+    if not lines or not kind:
+        return report
+    return "\n".join([f"{kind[0]}. {_MEANS.get(kind[1], '')}".rstrip(), *lines])
+
+
+def _in_kernel(stack: str) -> str | None:
+    """The innermost of these frames that lies in a kernel file, with its line."""
+    for path, number in _FRAME.findall(stack):
+        if kernels.is_file(path):
+            return f"  {files.short(Path(path))}:{number}: {linecache.getline(path, int(number)).strip()}"
+    return None
+
+
+def _outside(report: str, width: int) -> str | None:
+    """The element outside of an array, where AddressSanitizer names one: of `width` bytes, as all here."""
+    for found in _OUTSIDE.finditer(report):
+        if found["region"] or kernels.is_file(found["file"]):  # no variable of cpp/host that lies near
+            size, after = int(found["region"] or found["size"]), found["side"] in ("after", "to the right of")
+            distance = size + int(found["distance"]) if after else -int(found["distance"])
+            return _element(distance // width, found["name"], size // width)
+    return None
+
+
+def _raced(report: str, address: int, width: int) -> str | None:
+    """The element at `address`, where ThreadSanitizer names the array."""
+    if found := _RACED.search(report):
+        return _element((address - int(found["start"], 16)) // width, found["name"], int(found["size"]) // width)
+    return None
+
+
+def _element(number: int, name: str | None, count: int) -> str:
+    return f"element {number} of {name.split('::')[-1] if name else 'an array'}, which has {count}"

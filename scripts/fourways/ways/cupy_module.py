@@ -1,0 +1,81 @@
+"""What the two ways through CuPy's `RawModule` share."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from fourways.ways.way import Called, Stage, Way, identifiers, launching_cell, loading
+
+ALLOW = "kernel.max_dynamic_shared_size_bytes = shared"
+
+
+class RawModule(Way):
+    """A way whose cell makes a `cupy.RawModule`; its name is the backend's."""
+
+    def cell(self, case: Called) -> str:
+        by_name = identifiers(case)
+        structs = [by_name[each.name] for each in case.signature.parameters if each.kind == "struct"]
+        # by value CuPy takes an array without dimensions
+        given = [f"np.asarray({name})" if name in structs else name for name in by_name.values()]
+        numpy = "\nimport numpy as np" if structs else ""
+        options = (f"-I{case.path.parent}", *case.options)
+        instance = f", name_expressions=({case.entry!r},)" if "<" in case.entry else ""
+        head = f"""from pathlib import Path
+
+import cupy{numpy}
+
+module = cupy.RawModule(
+    code=Path({str(case.path)!r}).read_text(encoding="utf-8"), backend={self.name!r}, options={options!r}{instance}
+)
+kernel = module.get_function({case.entry!r})"""
+        call = f"kernel(grid, block, ({', '.join(given)},), shared_mem=shared)"
+        return launching_cell(case, self, head, ALLOW, call)
+
+    def mark_loads(self, stage: Stage) -> None:
+        from cupy.cuda import compiler  # of CuPy 14: compiler.py loads by `function.Module().load`
+
+        class Module(compiler.function.Module):
+            load = loading(compiler.function.Module.load, stage)
+
+        compiler.function = SimpleNamespace(**vars(compiler.function) | {"Module": Module})
+
+    def keep_sources(self) -> None:
+        import os
+        import tempfile
+
+        import cupy
+
+        tempfile.TemporaryDirectory = KeptFolder  # type: ignore  # CuPy 14 compiles in one
+        if "-lineinfo" not in os.environ.get("NVCC_APPEND_FLAGS", ""):
+            os.environ["NVCC_APPEND_FLAGS"] = f"{os.environ.get('NVCC_APPEND_FLAGS', '')} -lineinfo"
+        for name in ("RawModule", "RawKernel"):
+            setattr(cupy, name, with_source_lines(getattr(cupy, name)))
+
+
+class KeptFolder:
+    """`tempfile.TemporaryDirectory`, but what lies in it stays."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        import tempfile
+
+        self.name = tempfile.mkdtemp()
+
+    def __enter__(self) -> str:
+        return self.name
+
+    def __exit__(self, *problem: object) -> None:
+        """Leave the folder where it is."""
+
+    cleanup = __exit__
+
+
+def with_source_lines(build: Callable) -> Callable:
+    """`cupy.RawModule` or `cupy.RawKernel` with one more option for NVRTC; nvcc has it from NVCC_APPEND_FLAGS."""
+
+    def built(*arguments: Any, **named: Any) -> Any:
+        named |= dict(zip(("code", "name", "options", "backend"), arguments, strict=False))
+        if named.get("backend", "nvrtc") == "nvrtc" and "-lineinfo" not in named.get("options", ()):
+            named["options"] = (*named.get("options", ()), "-lineinfo")
+        return build(**named)
+
+    return built

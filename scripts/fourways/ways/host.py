@@ -1,0 +1,26 @@
+"""The host way: the kernel's file, unchanged, compiled by a C++ compiler and run on the CPU."""
+
+from fourways.ways.cupy_module import ALLOW
+from fourways.ways.way import Called, Way, identifiers, launching_cell, register
+
+
+class Host(Way):
+    """`fourways.host.compile`, on NumPy arrays."""
+
+    name = "host"
+    label = "The host way, on the CPU"
+    colour = "#777777"
+    needs = ("host compiler",)
+    on_host = True
+
+    def cell(self, case: Called) -> str:
+        options = tuple(option for option in case.options if option[:2] in ("-D", "-I", "-U"))
+        head = f"""from fourways import host
+
+module = host.compile({str(case.path)!r}, {options!r}, timeout={case.timeout})
+kernel = module.get_function({case.entry!r})"""
+        given = ", ".join(identifiers(case).values())
+        return launching_cell(case, self, head, ALLOW, f"kernel(grid, block, ({given},), shared_mem=shared)")
+
+
+register(Host())

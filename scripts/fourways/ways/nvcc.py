@@ -1,0 +1,17 @@
+"""CuPy's `RawModule`, compiled by nvcc."""
+
+from fourways.ways.cupy_module import RawModule
+from fourways.ways.way import register
+
+
+class Nvcc(RawModule):
+    """`cupy.RawModule(code=..., backend="nvcc")`."""
+
+    name = "nvcc"
+    label = "CuPy with NVCC"
+    colour = "#56B4E9"
+    needs = ("gpu", "cupy", "nvcc", "host compiler")
+    recipe = ("nvcc", ("-ftz=true",))  # what RawModule adds, CuPy 14
+
+
+register(Nvcc())

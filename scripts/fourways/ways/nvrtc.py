@@ -1,0 +1,18 @@
+"""CuPy's `RawModule`, compiled in the process by NVRTC."""
+
+from fourways.ways.cupy_module import RawModule
+from fourways.ways.way import register
+
+
+class Nvrtc(RawModule):
+    """`cupy.RawModule(code=..., backend="nvrtc")`."""
+
+    name = "nvrtc"
+    label = "CuPy with NVRTC"
+    colour = "#0072B2"
+    needs = ("gpu", "cupy")
+    takes_templates = True
+    recipe = ("nvrtc", ("-ftz=true", "--device-as-default-execution-space"))  # what RawModule adds, CuPy 14
+
+
+register(Nvrtc())

@@ -1,0 +1,63 @@
+"""A module that pybind11 binds and CMake builds, ahead of time: of the lessons' kernels, or of one's own a package."""
+
+import hashlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from fourways.ways.way import Called, Way, function_name, register
+
+
+class Pybind11(Way):
+    """`fourways_aot`; for a kernel of one's own what `fourways package` writes."""
+
+    name = "pybind11"
+    label = "pybind11, ahead of time"
+    colour = "#009E73"
+    needs = ("gpu", "cupy", "fourways_aot")
+    case_needs = ("gpu", "cupy", "nvcc", "host compiler")
+    is_shipped_built = True
+    takes_templates = True
+    import_stage = "load"  # an extension module is machine code
+    # What CMake 4.4 gives nvcc for a Release build in C++17 (Modules/Compiler/NVIDIA.cmake), but for -Xcompiler's
+    recipe = ("nvcc", ("-O3", "-DNDEBUG", "-std=c++17"))
+
+    def cell(self, case: Called) -> str:
+        from fourways import package
+
+        return package.cell(case, function_name(case, self))
+
+    def function(self, case: Called) -> Callable[..., None]:
+        """The cell's function. Builds the package for this machine's GPU, or for sm_90, or finds it as it was built."""
+        from fourways import package
+
+        name, module = package.kept_module(case)
+        hidden = sys.modules.get(name)
+        sys.modules[name] = module  # the cell's `import` finds it; others may be called as it is
+        try:
+            return self.executed(case, {})
+        finally:
+            if hidden is None:
+                del sys.modules[name]
+            else:
+                sys.modules[name] = hidden
+
+    def build_ahead(self, kernel: Called | str, folder: Path) -> float | None:
+        from fourways import building, package
+
+        if isinstance(kernel, str):
+            return building.build_binding(kernel, folder)
+        return package.build_alone(kernel, folder)
+
+    def prepare(self, kernel: Called | str) -> Path | None:
+        from fourways import building, files, kernels, package
+
+        if not isinstance(kernel, str):
+            return package.kept_folder(kernel)
+        digest = hashlib.sha256(f"{kernels.root()} {sys.executable}".encode()).hexdigest()[:12]
+        folder = files.cache_dir() / "lineinfo" / f"{kernel}-{digest}"
+        building.build_binding(kernel, folder, options=["-DCMAKE_CUDA_FLAGS=-lineinfo"])
+        return folder
+
+
+register(Pybind11())

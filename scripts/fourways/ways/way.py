@@ -1,0 +1,206 @@
+"""What a way is: the class that each module of this package fills in, and the ways there are."""
+
+import keyword
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+from fourways import figures
+
+# Only the standard library here and in the modules of the ways: fresh processes whose imports are timed import them.
+
+Stage = Callable[[str], Any]
+"""A block of a process by its name: `with stage("build"): ...` may time it, or name it for a profiler."""
+
+
+class Called(Protocol):
+    """What the ways ask of a kernel of one's own: `case.Case` has it.
+
+    `make_inputs(size)` gives the size and the inputs `names`; `reference` of them gives the `outputs` by name. `launch`
+    takes the size and the inputs `launch_inputs`, and gives grid, block and bytes of dynamic shared memory.
+    """
+
+    path: Path
+    source: str
+    entry: str
+    file: Path | None
+    options: tuple[str, ...]
+    timeout: int
+    rtol: float
+    atol: float
+    sizes: tuple[int, ...]
+    size: str | None
+    names: tuple[str, ...]
+    outputs: tuple[str, ...]
+    in_place: tuple[str, ...]
+    has_launch: bool
+    launch_inputs: tuple[str, ...]
+    has_shared: bool
+
+    @property
+    def signature(self) -> Any: ...
+    def launch(self, size: int, *inputs: Any) -> tuple[tuple[int, ...], tuple[int, ...], int]: ...
+    def make_inputs(self, size: int) -> tuple: ...
+    def reference(self, size: int, *inputs: Any) -> dict[str, Any]: ...
+
+
+class Way(ABC):
+    """One way from Python to a kernel. A module of this package defines a subclass and registers one object of it."""
+
+    name: ClassVar[str]
+    """What tags, options and tables call it: `nvrtc`; a lesson's function is `<kernel>_nvrtc`, its cell `way-nvrtc`."""
+    label: ClassVar[str]
+    """What the book calls it."""
+    colour: ClassVar[str]
+    """Its colour in all figures, of Okabe and Ito's palette."""
+    needs: ClassVar[tuple[str, ...]]
+    """What must be on the machine, in the words of `toolchain.missing`."""
+    case_needs: ClassVar[tuple[str, ...] | None] = None
+    """The same for a kernel of one's own, where it differs."""
+    on_host: ClassVar[bool] = False
+    """Whether it computes on NumPy arrays, without a GPU."""
+    is_shipped_built: ClassVar[bool] = False
+    """Whether users get machine code, so that no process of theirs compiles."""
+    takes_templates: ClassVar[bool] = False
+    """Whether it finds the instance of a template by its name."""
+    import_stage: ClassVar[str] = "import"
+    """The stage of a first result that importing what its cell needs belongs to."""
+    recipe: ClassVar[tuple[str, tuple[str, ...]] | None] = None
+    """How it makes machine code: one of `building.COMPILERS`, and the options that it adds. None: it makes none."""
+    make: Callable[..., Any] | None = None
+    """For `fourways build`, a builder of its own as `building.make` takes it."""
+
+    def default_flags(self) -> list[str]:
+        """Options that the machine's settings add where the user gives none."""
+        return []
+
+    @abstractmethod
+    def cell(self, case: Called) -> str:
+        """The text that defines `function_name(case, way)`: `(size, *inputs, *outputs)`, all as the case gives them.
+
+        A cell that launches with a grid uses `launch`, of the case.
+        """
+
+    def function(self, case: Called) -> Callable[..., None]:
+        """What the cell defines, compiled. Raises what the way's compiler raises."""
+        from fourways import toolchain
+
+        toolchain.activate()
+        return self.executed(case, {"launch": case.launch})
+
+    def executed(self, case: Called, namespace: dict[str, Any]) -> Callable[..., None]:
+        """Execute the cell in a namespace, and return its function."""
+        exec(compile(self.cell(case), f"<{case.path.name}, {self.name}>", "exec"), namespace)
+        return namespace[function_name(case, self)]
+
+    def build_ahead(self, kernel: Called | str, folder: Path) -> float | None:
+        """Build in `folder`, importable from there, what a process finds built; return the seconds. None: nothing.
+
+        `kernel` is a case, or the name of a lesson's kernel.
+        """
+        return None
+
+    def prepare(self, kernel: Called | str) -> Path | None:
+        """Build and keep the module that a profiler should not see built, with source lines; return its folder.
+
+        None where a process builds all by itself.
+        """
+        return None
+
+    def mark_loads(self, stage: Stage) -> None:
+        """From now on the call that hands machine code to the driver is in the stage `load`."""
+        return None
+
+    def keep_sources(self) -> None:
+        """From now on compile with source lines, and leave the compiled text where `tempfile.tempdir` says."""
+        return None
+
+
+WAYS: dict[str, Way] = {}
+"""The ways by name, in the order of all tables."""
+
+
+def register(way: Way) -> Way:
+    """Add a way to those of every command, table and figure; it replaces one of the same name."""
+    WAYS[way.name] = way
+    figures.COLOURS[way.name] = way.colour
+    return way
+
+
+def unregister(name: str) -> None:
+    """Take a way away again."""
+    del WAYS[name], figures.COLOURS[name]
+
+
+def missing(name: str, of_case: bool = False) -> str | None:
+    """What the way lacks on this machine, in one line with the remedy, or None; `of_case`: for a kernel of one's own.
+
+    Raises ValueError for a name that no way has.
+    """
+    from fourways import toolchain
+
+    if name not in WAYS:
+        raise ValueError(f"no way {name!r}; there are: {', '.join(WAYS)}")
+    way = WAYS[name]
+    needs = (way.case_needs if of_case else None) or way.needs
+    return next((reason for need in needs if (reason := toolchain.missing(need))), None)
+
+
+def loading(function: Callable, stage: Stage) -> Callable:
+    """The function, within the stage `load`."""
+
+    def staged(*args: Any, **kwargs: Any) -> Any:
+        with stage("load"):
+            return function(*args, **kwargs)
+
+    return staged
+
+
+def function_name(case: Called, way: Way) -> str:
+    """`<entry>_<way>`; of a template's instance without what no name may hold."""
+    return f"{''.join(sign if sign.isalnum() else '_' for sign in case.entry)}_{way.name}"
+
+
+_TAKEN = {"kernel", "launch", "grid", "block", "shared", "module", "cupy", "host", "np", "driver", "packed", "int"}
+
+
+def identifiers(case: Called) -> Mapping[str, str]:
+    """A Python name for each parameter of the kernel: its own, unless that has a meaning in a cell."""
+    return {
+        each.name: each.name.replace(" ", "_") + "_" * (keyword.iskeyword(each.name) or each.name in _TAKEN)
+        for each in case.signature.parameters
+    }
+
+
+def launching_cell(case: Called, way: Way, head: str, allow: str, call: str) -> str:
+    """The text of a cell that launches: `head`, then a function of the grid, with `call` as its last line.
+
+    `allow` is the statement that lets a block have more shared memory than it gets unasked.
+    """
+    names = identifiers(case)
+    size = names[case.size] if case.size else "_" if "size" in names else "size"
+    before = [f"{names[name]}_before" if name in case.in_place else names[name] for name in case.names]
+    launched = [before[case.names.index(name)] for name in case.launch_inputs]
+    taken = ", ".join([size, *before, *(names[name] for name in case.outputs)])
+    inputs = "".join(f", {each}" for each in launched)
+    body = [f"grid, block, shared = launch(int({size}){inputs})", call]
+    if case.has_shared:
+        body[1:1] = ["if shared > 48 * 1024:  # more than a block gets unasked", f"    {allow}"]
+    lines = "".join(f"\n    {line}" for line in body)
+    return f"{head}\n\n\ndef {function_name(case, way)}({taken}):{lines}\n"
+
+
+def launch_text(case: Called) -> str:
+    """The text of the `launch` that a cell uses: the default, or one that takes the case's file for a module beside."""
+    if not case.has_launch or not case.file:
+        return "def launch(size):\n    return (max(1, -(-size // 256)),), (256,), 0  # grid, block, shared bytes\n"
+    taken = ", ".join(["size", *(identifiers(case)[name] for name in case.launch_inputs)])
+    return f"""import {case.file.stem}
+
+
+def launch({taken}):
+    grid, block, shared = (*{case.file.stem}.launch({taken}), 0)[:3]
+    grid, block = (each if isinstance(each, tuple) else (each,) for each in (grid, block))
+    return grid, block, shared
+"""

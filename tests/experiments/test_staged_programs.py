@@ -1,0 +1,64 @@
+"""Whole programs in fresh processes: their comments are where the clock looks."""
+
+import pytest
+
+from fourways.experiments import staged_programs
+
+PROGRAM = """
+'''A program whose stages sleep.'''
+# import
+import os
+import sys
+import time
+
+# load
+time.sleep(0.05)
+
+# launch
+time.sleep(0.01)
+
+# launches
+for _ in range(int(sys.argv[1])):
+    time.sleep(0.002)
+
+# check
+# this comment is none: it has more than a word
+assert sys.argv[2:] == ["one", "two"]
+"""
+
+
+def test_stages_and_the_spread_of_the_total() -> None:
+    table = staged_programs.run({"sleeper": (PROGRAM, ("one", "two"))}, runs=3, launches=25)
+    (row,) = table.rows
+    assert list(row["stages"]) == ["start", "import", "load", "launch", "check", "end"]
+    assert row["stages"]["load"] >= 0.05 and row["stages"]["launch"] >= 0.01, "they sleep so long"
+    assert row["stages"]["start"] > 0
+    assert row["seconds"]["median"] == pytest.approx(sum(row["stages"].values())), "without the loop"
+    assert row["seconds"]["samples"] == 3 and row["launch_seconds"]["median"] >= 0.002
+    assert [heading for heading, _ in table.columns][:4] == ["program", "caches", "start", "import"]
+    assert table.note == "Host clock; 3 fresh processes each, from start to end."
+    cost = staged_programs.costs(table.rows)["sleeper"]
+    assert cost.start == pytest.approx(row["seconds"]["median"]) and cost.launch == row["launch_seconds"]["median"]
+    assert cost.low <= cost.start <= cost.high
+
+
+def test_programs_take_turns_and_cold_ones_have_caches_of_their_own() -> None:
+    says = "# import\nimport os, pathlib\nfolder = pathlib.Path(os.environ['CUPY_CACHE_DIR'])\n"
+    says += "assert folder.is_dir() and not list(folder.iterdir())\n(folder / 'kernel').touch()\n"
+    table = staged_programs.run({"a": (says, ()), "b": (says, ())}, runs=2, launches=0, cold=True)
+    assert [(row["program"], row["state"]) for row in table.rows] == [("a", "cold"), ("b", "cold")]
+    assert all(row["seconds"]["samples"] == 2 for row in table.rows), "the first run of each does not count"
+    assert "launch_seconds" not in table.rows[0] and table.columns[-1][0] == "p10 – p90", "no loop, no column"
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("import os\n", "bad: no comment such as `# import` says where a stage begins"),
+        ("# import\nimport nobody_has_this\n", "bad: a fresh process failed:\n(.*\n)*ModuleNotFoundError"),
+        ("# check\nassert 1 == 2, 'wrong'\n", "AssertionError: wrong"),
+    ],
+)
+def test_a_program_that_fails_is_told_in_its_own_words(text: str, said: str) -> None:
+    with pytest.raises(staged_programs.ProgramError, match=said):
+        staged_programs.run({"bad": (text, ())}, runs=1)

@@ -1,0 +1,135 @@
+"""The host way under a sanitizer, by `fourways check --sanitize`: a fault is named by the lines of the kernel."""
+
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from fourways import cli, host
+
+KERNEL = """extern "C" __global__ void mine(const float *x, float *y, long long n)
+{
+    __shared__ float s[256];
+    long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    s[threadIdx.x] = i < n ? x[i] : 0;
+    BETWEEN;
+    if (GUARD)
+        y[i] = s[INDEX];
+}
+"""
+CASE = """import numpy as np
+sizes = (4096,)
+make_inputs = lambda size: (np.ones(size, np.float32),)
+reference = lambda x: x
+"""
+SOUND = {"BETWEEN": "__syncthreads()", "GUARD": "i < n", "INDEX": "(threadIdx.x + 1) % 256"}
+
+
+def check(folder: Path, kind: str, **instead: str) -> Result:
+    text = KERNEL
+    for word, code in (SOUND | instead).items():
+        text = text.replace(word, code)
+    (folder / "mine.cu").write_text(text)
+    return CliRunner().invoke(cli.app, ["check", str(folder / "mine.cu"), "--sanitize", kind])
+
+
+@pytest.mark.parametrize("kind", ["thread", "address"])
+def test_a_sound_kernel(tmp_path: Path, kind: str) -> None:
+    plain = host.compile
+    done = check(tmp_path, kind)
+    assert done.exit_code == 0 and "Nothing was found at 8 sizes, from 1 to 1009" in done.stdout
+    assert host.compile is plain, "only that command compiles so"
+
+
+def test_a_race_is_two_lines_and_two_threads(tmp_path: Path) -> None:
+    done = check(tmp_path, "thread", BETWEEN="")
+    assert done.exit_code == 1
+    assert (
+        "mine_host, size 1009: ThreadSanitizer: data race" in done.stderr and "a __syncthreads() between" in done.stderr
+    )
+    assert "mine.cu:5: s[threadIdx.x] = i < n ? x[i] : 0;" in done.stderr
+    assert "mine.cu:8: y[i] = s[(threadIdx.x + 1) % 256];" in done.stderr
+    assert "of s, which has 256" in done.stderr and "by thread" in done.stderr
+    assert "entry.hpp" not in done.stderr and len(done.stderr.splitlines()) == 5
+
+
+def test_a_race_between_blocks_is_found_by_the_same_option(tmp_path: Path) -> None:
+    done = check(tmp_path, "thread", **{"y[i] = s": "y[0] = s"})
+    assert done.exit_code == 1 and "mine_host, size 1009: A race between blocks, at element 0 of y" in done.stderr
+    assert done.stderr.count("mine.cu:8: y[0] = s[(threadIdx.x + 1) % 256];") == 2 and "block (1, 0, 0)" in done.stderr
+
+
+def test_a_case_whose_sizes_are_all_large_is_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "case.py").write_text(CASE)
+    check(tmp_path, "thread", INDEX="threadIdx.x")
+    words = ["check", str(tmp_path / "mine.cu"), "--case", str(tmp_path / "case.py"), "--sanitize", "thread"]
+    done = CliRunner().invoke(cli.app, words)
+    assert done.exit_code == 0 and "Nothing was found at 1 size, 4096" in done.stdout
+    (tmp_path / "case.py").write_text(CASE.replace("4096", "600").replace("lambda x: x", "lambda x: 2 * x"))
+    done = CliRunner().invoke(cli.app, words)
+    assert done.exit_code == 1 and "element 0 is" in done.stderr, "a wrong answer is no race"
+
+
+@pytest.mark.parametrize(
+    "instead, said",
+    [
+        ({"GUARD": "true"}, "of its block: element 10.. of an array, which has 1009"),
+        ({"INDEX": "256 + threadIdx.x / 256"}, "read by thread .* of its block: element 256 of s, which has 256"),
+    ],
+)
+def test_an_access_outside_of_an_array(tmp_path: Path, instead: dict[str, str], said: str) -> None:
+    done = check(tmp_path, "address", **instead)
+    assert done.exit_code == 1 and "mine_host, size 1009: AddressSanitizer: " in done.stderr
+    assert "mine.cu:8: y[i] = s[" in done.stderr and re.search(said, done.stderr)
+    assert len(done.stderr.splitlines()) == 3
+
+
+def test_a_wild_access_is_one_line(tmp_path: Path) -> None:
+    done = check(tmp_path, "address", INDEX="threadIdx.x + (1ll << 40)")
+    assert done.exit_code == 1 and "AddressSanitizer: SEGV" in done.stderr and "mine.cu:8: y[i]" in done.stderr
+
+
+def test_lessons_run_under_it_as_well() -> None:
+    done = CliRunner().invoke(cli.app, ["check", "3", "--sanitize", "thread"])
+    assert done.exit_code == 0 and "03_reduce_and_scan" in done.stdout and "Nothing was found" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        ("--sanitize memory", "'memory'; choose from thread, address"),
+        ("--sanitize thread -w nvcc", "only the host way"),
+    ],
+)
+def test_what_no_sanitizer_can_do(words: str, said: str) -> None:
+    done = CliRunner().invoke(cli.app, ["check", "1", *words.split()])
+    assert done.exit_code == 2 and said in " ".join(done.stderr.replace("│", "").split())
+
+
+NEWER = """==1==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x502000000084 at pc 0x1 bp 0x2 sp 0x3
+WRITE of size 4 at 0x502000000084 thread T33
+    #0 0x55 in fourways::update(int*) /src/cpp/host/cuda_on_host.hpp:61:9
+    #1 0x55 in mine(float const*, float*, long long) FILE:8:14
+    #2 0x56 in call<0, 1, 2> /src/the list of kernels:2
+0x502000000084 is located 0 bytes after 132-byte region [0x502000000000,0x502000000084)
+SUMMARY: AddressSanitizer: heap-buffer-overflow FILE:8:14 in mine
+"""
+
+
+def test_reports_of_newer_compilers_are_read(tmp_path: Path) -> None:
+    """Clang's and GCC 13's: with columns, and `after` in place of `to the right of`."""
+    file = tmp_path / "mine.cu"
+    file.write_text(KERNEL)
+    assert host.finding(NEWER.replace("FILE", str(file))).splitlines() == [
+        "AddressSanitizer: heap-buffer-overflow. The kernel left an array that it was given; is there `if (i < n)`?",
+        f"  {file}:8: y[i] = s[INDEX];",
+        "    written by thread 33 of its block: element 33 of an array, which has 33",
+    ]
+    before = NEWER.replace("FILE", str(file)).replace("0 bytes after", "8 bytes before")
+    assert "element -2 of an array, which has 33" in host.finding(before)
+
+
+def test_a_report_without_a_line_of_a_kernel_stays_whole() -> None:
+    for report in (NEWER, "the kernel's program ended with status 9"):
+        assert host.finding(report) == report
