@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from fourways import building, lesson, linking, tables, toolchain
+from fourways import building, linking, tables, toolchain
+from fourways.kernels import InputError
 
 CALLED = ("PTX, nvJitLink", "nvcc -rdc=true")
 LIBRARY = """extern "C" __device__ float f(float x);
@@ -230,7 +231,7 @@ def test_a_case_that_does_not_fit_the_kernel(tmp_path: Path) -> None:
     case = tmp_path / "case.py"
     case.write_text("def make_inputs(size):\n    return ()\n")
     unit = 'extern "C" __global__ void k(const float* x, float* y, long long n) {}\n'
-    with pytest.raises(lesson.LessonError, match=r"case.py: make_inputs gives 0 values; k\(.* wants 2: x, n"):
+    with pytest.raises(InputError, match=r"case.py: make_inputs gives 0 values; k\(.* wants 2: x, n"):
         linking.link_all([unit], "k", case=case)
 
 

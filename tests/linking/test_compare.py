@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from fourways import lesson, linking, tables, toolchain
+from fourways import linking, tables, toolchain
+from fourways.kernels import InputError
 
 ARCHITECTURES = (pytest.param("sm_75", marks=pytest.mark.long), "sm_90", pytest.param("sm_120", marks=pytest.mark.long))
 CALLED = ("PTX, nvJitLink", "nvcc -rdc=true")
@@ -168,5 +169,5 @@ def test_the_gpu_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_reference_that_cannot_be_had() -> None:
-    with pytest.raises(lesson.LessonError, match="no file"):
+    with pytest.raises(InputError, match="no file"):
         linking.link_all(expected="nowhere.py:f")
