@@ -9,7 +9,7 @@ import pytest
 from protocols import Interface
 
 import fourways
-from fourways import building, toolchain
+from fourways import building, toolchain, ways
 
 WAYS = ["RawKernel", "nvrtc", "nvcc", "pycuda"]
 MIXED = """
@@ -36,7 +36,7 @@ RANGE = np.dtype([("low", "f4"), ("high", "f8")], align=True)
 
 def made(way: str, text: str, entry: str) -> Callable[..., Any]:
     """A checked kernel as a function of its arguments alone: 32 threads."""
-    if reason := toolchain.missing("nvrtc" if way == "RawKernel" else way):
+    if reason := ways.missing("nvrtc" if way == "RawKernel" else way):
         pytest.skip(reason)
     toolchain.activate()
     if way == "pycuda":

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from fourways import building, lesson, linking, tables, toolchain
+from fourways import building, linking, tables, toolchain
+from fourways.kernels import InputError
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +36,7 @@ def test_a_wrong_answer_is_not_timed(tmp_path: Path) -> None:
 def test_a_reference_that_gives_nan_is_refused(tmp_path: Path) -> None:
     named = f"{tmp_path / 'expected.py'}:nan"
     (tmp_path / "expected.py").write_text("def nan(x):\n    return x * float('nan')\n")
-    with pytest.raises(lesson.LessonError, match=f"^{named}: reference gives NaN .*: NaN is never right$"):
+    with pytest.raises(InputError, match=f"^{named}: reference gives NaN .*: NaN is never right$"):
         linking.link_all(elements=1009, expected=named)
 
 

@@ -17,6 +17,7 @@ from protocols import Dlpack, Interface
 
 from fourways import checking, package, toolchain
 from fourways.case import Case
+from fourways.ways import WAYS
 
 CASES = Path(__file__).parents[1] / "cases"
 
@@ -153,5 +154,5 @@ def launch(size):
     case = Case(tmp_path / "turn.cu", case=tmp_path / "case.py")
     size, x = case.make_inputs(16384)
     y = cupy.zeros(16384, "f4")
-    package.binding(case)(size, cupy.asarray(x), y)
+    WAYS["pybind11"].function(case)(size, cupy.asarray(x), y)
     np.testing.assert_array_equal(y.get(), x[::-1])

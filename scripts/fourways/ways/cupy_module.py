@@ -4,7 +4,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from fourways.ways.way import Called, Stage, Way, identifiers, launching_cell, loading
+from fourways.ways.way import Called, Stage, Way, identifiers, launching_cell, loading, nvcc_keeps_lines
 
 ALLOW = "kernel.max_dynamic_shared_size_bytes = shared"
 
@@ -40,14 +40,12 @@ kernel = module.get_function({case.entry!r})"""
         compiler.function = SimpleNamespace(**vars(compiler.function) | {"Module": Module})
 
     def keep_sources(self) -> None:
-        import os
         import tempfile
 
         import cupy
 
         tempfile.TemporaryDirectory = KeptFolder  # type: ignore  # CuPy 14 compiles in one
-        if "-lineinfo" not in os.environ.get("NVCC_APPEND_FLAGS", ""):
-            os.environ["NVCC_APPEND_FLAGS"] = f"{os.environ.get('NVCC_APPEND_FLAGS', '')} -lineinfo"
+        nvcc_keeps_lines()
         for name in ("RawModule", "RawKernel"):
             setattr(cupy, name, with_source_lines(getattr(cupy, name)))
 
@@ -74,7 +72,7 @@ def with_source_lines(build: Callable) -> Callable:
 
     def built(*arguments: Any, **named: Any) -> Any:
         named |= dict(zip(("code", "name", "options", "backend"), arguments, strict=False))
-        if named.get("backend", "nvrtc") == "nvrtc" and "-lineinfo" not in named.get("options", ()):
+        if named.get("backend", "nvrtc") == "nvrtc":
             named["options"] = (*named.get("options", ()), "-lineinfo")
         return build(**named)
 

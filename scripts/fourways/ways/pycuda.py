@@ -2,7 +2,7 @@
 
 import os
 
-from fourways.ways.way import Called, Stage, Way, identifiers, launching_cell, loading, register
+from fourways.ways.way import Called, Stage, Way, identifiers, launching_cell, loading, nvcc_keeps_lines, register
 
 _LEAVES_NO_GAP = ("complex64", "complex128", "bool", "float16")  # PyCUDA 2026.1 leaves none before them, or refuses
 _PACKED_IMPORTS = "\nimport cupy\nimport numpy as np"
@@ -60,6 +60,7 @@ kernel = module.get_function({case.entry!r})"""
     def keep_sources(self) -> None:
         from pycuda import compiler
 
+        nvcc_keeps_lines()
         compile_plain = compiler.compile_plain  # of PyCUDA 2026.1; its third argument keeps the folder
         compiler.compile_plain = lambda source, options, keep, *rest: compile_plain(source, options, True, *rest)
 

@@ -1,6 +1,7 @@
 """What a way is: the class that each module of this package fills in, and the ways there are."""
 
 import keyword
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -145,6 +146,12 @@ def missing(name: str, of_case: bool = False) -> str | None:
     way = WAYS[name]
     needs = (way.case_needs if of_case else None) or way.needs
     return next((reason for need in needs if (reason := toolchain.missing(need))), None)
+
+
+def nvcc_keeps_lines() -> None:
+    """From now on nvcc compiles with source lines."""
+    flags = os.environ.get("NVCC_APPEND_FLAGS", "")
+    os.environ["NVCC_APPEND_FLAGS"] = f"{flags} -lineinfo"
 
 
 def loading(function: Callable, stage: Stage) -> Callable:
