@@ -15,9 +15,8 @@ import numpy as np
 import pytest
 from protocols import Dlpack, Interface
 
-from fourways import checking, package, toolchain
+from fourways import checking, package, toolchain, ways
 from fourways.case import Case
-from fourways.ways import WAYS
 
 CASES = Path(__file__).parents[1] / "cases"
 
@@ -154,5 +153,5 @@ def launch(size):
     case = Case(tmp_path / "turn.cu", case=tmp_path / "case.py")
     size, x = case.make_inputs(16384)
     y = cupy.zeros(16384, "f4")
-    WAYS["pybind11"].function(case)(size, cupy.asarray(x), y)
+    ways.WAYS["pybind11"].function(case)(size, cupy.asarray(x), y)
     np.testing.assert_array_equal(y.get(), x[::-1])
