@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 ROOT_PACKAGE = ROOT / "scripts" / "fourways"
 
 LAYERS = (
-    ("kernels", "files", "tables", "stages"),
+    ("kernels", "files", "tables", "stages", "process"),
     ("toolchain", "figures"),
     ("building", "host", "package", "install", "doctor"),
     ("ways",),
@@ -92,7 +92,7 @@ def arrows(found: list[Import]) -> set[tuple[str, str]]:
 
 
 COLUMNS = (
-    {"kernels": 1, "files": 2.4, "tables": 4.3, "stages": 5, "toolchain": 2.2, "figures": 3.6}
+    {"kernels": 1, "files": 2.4, "tables": 4.3, "stages": 5.3, "process": 0, "toolchain": 2.2, "figures": 3.6}
     | {"install": 0, "building": 1, "package": 2.6, "host": 4.2, "doctor": 5.3, "ways": 3, "case": 3, "sass": 1}
     | {"lesson": 2.6, "checking": 4.2, "timing": 2.9, "timeline": 4.8, "profiling": 1, "linking": 2.6, "choosing": 4.4}
     | {"experiments": 3.6, "book": 2.5, "cli": 2.5}

@@ -1,19 +1,17 @@
 """One kernel through a Python package's own compiler call, timed in fresh processes."""
 
-import json
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fourways import toolchain
+from fourways import process, toolchain
 from fourways.building.compile import BuildError
 
 TIMES = 3
 """How often each build is timed; the whole module of cmake once."""
 
-_NO_CACHE = {"CUDA_CACHE_DISABLE": "1"}  # NVRTC's own, which cuda.core and CuPy do not switch off
+# NVRTC's own cache, which cuda.core and CuPy do not switch off; warnings of libraries are no words of a compiler's
+_ALONE = {"CUDA_CACHE_DISABLE": "1", "PYTHONWARNINGS": "ignore"}
 
 
 class NotOfferedError(Exception):
@@ -41,14 +39,9 @@ def task_of(path: Path, package: str, arch: str, options: Sequence[str]) -> dict
 
 def run(task: dict[str, Any], folder: Path) -> dict[str, Any]:
     """One task in a fresh process with caches in `folder`. Raises BuildError or NotOfferedError."""
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "fourways.building.packages_process"],
-        input=json.dumps(task),
-        capture_output=True,
-        text=True,
-        env=toolchain.child_environment() | toolchain.cold_caches(folder) | {"TMPDIR": str(folder)} | _NO_CACHE,
-    )
-    answer = json.loads(done.stdout.splitlines()[-1]) if done.stdout else {"error": done.stderr}
+    environment = toolchain.child_environment() | toolchain.cold_caches(folder) | _ALONE | {"TMPDIR": str(folder)}
+    ended = process.run(Path(__file__).with_name("packages_process.py"), task, environment)
+    answer = ended.answer or {"error": ended.words}
     if "not_offered" in answer:
         raise NotOfferedError(answer["not_offered"])
     if "error" in answer:

@@ -1,18 +1,16 @@
 """A way as a program of its own: first result, a launch, what it loads and starts, what it makes of wrong arrays."""
 
 import ast
-import json
 import os
 import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fourways import lesson, toolchain
+from fourways import lesson, process, toolchain
 from fourways.tables import Row, Table, seconds, summary
 from fourways.timing import FirstResultError
 from fourways.ways import WAYS
@@ -74,25 +72,18 @@ def _program(source: str, function: str, folder: Path, patience: float) -> dict[
     """One fresh process. Raises FirstResultError, with one line of what it said, where it fails."""
     variables = toolchain.child_environment()
     variables["PYTHONPATH"] = f"{folder}{os.pathsep}{variables['PYTHONPATH']}"
+    task = {"source": source, "function": function}
     try:
-        done = subprocess.run(
-            [sys.executable, "-P", str(Path(__file__).with_name("way_programs_process.py"))],
-            input=json.dumps({"source": source, "function": function, "spawned": time.time()}),
-            capture_output=True,
-            text=True,
-            timeout=patience,
-            env=variables,
-        )
+        ended = process.run(Path(__file__).with_name("way_programs_process.py"), task, variables, timeout=patience)
     except subprocess.TimeoutExpired as error:
         raise FirstResultError(f"not done after {patience} s") from error
-    answers = [line for line in done.stdout.splitlines() if line.startswith('{"stages": ')]
-    if not answers:
-        exceptions = re.findall(r"^[\w.]+: .+", done.stderr, re.MULTILINE)  # a traceback's last line, a message's first
-        raise FirstResultError((exceptions or done.stderr.splitlines() or [_end(done.returncode)])[-1])
-    answer = json.loads(answers[-1])
+    answer = ended.answer
+    if not answer:
+        exceptions = re.findall(r"^[\w.]+: .+", ended.words, re.MULTILINE)  # a traceback's last line, a message's first
+        raise FirstResultError((exceptions or ended.words.splitlines() or [_end(ended.status)])[-1])
     for name, became in answer["mistakes"].items():
         if became == "crash":
-            answer["mistakes"][name] = f"crash: {_end(done.returncode)}"
+            answer["mistakes"][name] = f"crash: {_end(ended.status)}"
     return answer
 
 

@@ -8,14 +8,13 @@ import functools
 import os
 import re
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fourways import building, sass, toolchain
+from fourways import building, process, sass, toolchain
 
 """The parameters of a kernel that can be run here, whatever their names; `long` passes for `long long`."""
 
@@ -166,16 +165,15 @@ def _by_nvrtc(paths: Sequence[Path], arch: str, output: str, folder: Path) -> tu
 
 def _link(units: Sequence[Path], arch: str, lto: bool, folder: Path) -> tuple[bytes, float, str]:
     """Link files of `folder`: cubin, seconds, what was printed. Raises LinkingError if nvJitLink refuses or dies."""
-    process = Path(__file__).with_name("nvjitlink_process.py")
-    command: list[str | Path] = [sys.executable, "-P", process, arch, "lto" * lto, "linked.cubin", *units]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", cwd=folder)
-    said = done.stderr.replace("@E@", "").strip()  # a mark that nvJitLink leaves before some errors
+    task = {"arch": arch, "lto": lto, "cubin": "linked.cubin", "units": [str(unit) for unit in units]}
+    ended = process.run(Path(__file__).with_name("nvjitlink_process.py"), task, os.environ, folder)
+    said = ended.words.replace("@E@", "").strip()  # a mark that nvJitLink leaves before some errors
     if "NO_MODULE_IN_PROGRAM" in said:
         raise UnfitError("finds no LTO-IR in these units")
-    if done.returncode:
-        how = "refused the link" if done.returncode > 0 else f"crashed (signal {-done.returncode}) in the link"
+    if ended.status:
+        how = "refused the link" if ended.status > 0 else f"crashed (signal {-ended.status}) in the link"
         raise _refusal(f"nvJitLink {how} for {arch}", said)
-    return Path(folder, "linked.cubin").read_bytes(), float(done.stdout.split()[-1]), said
+    return Path(folder, "linked.cubin").read_bytes(), ended.answer["seconds"], said
 
 
 def _refusal(what: str, words: str) -> LinkingError:

@@ -1,9 +1,10 @@
-"""One link by nvJitLink in this fresh process: `nvjitlink_process ARCH lto|"" CUBIN UNIT...`, prints the seconds.
+"""One link by nvJitLink in this fresh process: prints its seconds as JSON.
 
-Run by `fourways.linking.builds`. A process of its own, because nvJitLink 13.0 and 13.5 print some errors on the C
-library's standard error alone, give a cubin all the same, and may crash at the next link.
+`fourways.linking.builds` runs it. It is a process of its own, because nvJitLink 13.0 and 13.5 print some errors on
+the C library's standard error alone, give a cubin all the same, and may crash at the next link.
 """
 
+import json
 import sys
 import time
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 from cuda.bindings import nvjitlink
 
 
-def main(arch: str, lto: str, cubin: str, *units: str) -> int:
+def main(arch: str, lto: bool, cubin: str, units: list[str], **_: Any) -> int:
     """Link, write the cubin, print what nvJitLink has in its logs; returns nvJitLink's code, 0 if all is well."""
     nvjitlink.version()  # loads the library
     options = [f"-arch={arch}", "-no-cache", *(["-lto"] if lto else [])]
@@ -27,7 +28,7 @@ def main(arch: str, lto: str, cubin: str, *units: str) -> int:
         nvjitlink.get_linked_cubin(linker, content)
         seconds = time.perf_counter() - start
         Path(cubin).write_bytes(content)
-        print(seconds)
+        print(json.dumps({"seconds": seconds}))
     except nvjitlink.nvJitLinkError as error:
         code = error.status
         print(error, file=sys.stderr)
@@ -45,4 +46,4 @@ def _log(linker: Any, which: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main(**json.load(sys.stdin)))

@@ -1,16 +1,12 @@
 """From process start to the first right answer, taken apart: every sample is a fresh process."""
 
-import json
-import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from fourways import figures, lesson, toolchain
+from fourways import figures, lesson, process, toolchain
 from fourways.case import Case
 from fourways.stages import STAGES
 from fourways.tables import Row, Table, seconds, summary
@@ -57,20 +53,11 @@ def first_result(
 
 def _stages(told: Task, variables: dict[str, str], folder: Path) -> dict[str, float]:
     """The seconds of each stage of a fresh process that does what it is told, with `folder` as its current one."""
-    told["spawned"] = time.time()
-    way = told["way"]
-    done = subprocess.run(
-        [sys.executable, "-P", str(Path(__file__).with_name("first_result_process.py"))],
-        input=json.dumps(told),
-        capture_output=True,
-        text=True,
-        timeout=600,
-        env=toolchain.child_environment() | variables,
-        cwd=folder,
-    )
-    if done.returncode:
-        raise FirstResultError(f"{way}: a fresh process failed:\n{done.stderr.strip()}")
-    answer = json.loads(done.stdout.splitlines()[-1])
+    program = Path(__file__).with_name("first_result_process.py")
+    ended = process.run(program, told, toolchain.child_environment() | variables, folder, timeout=600)
+    way, answer = told["way"], ended.answer
+    if ended.status or not answer:
+        raise FirstResultError(f"{way}: a fresh process failed:\n{ended.words}")
     if answer["problem"]:
         raise FirstResultError(f"{way}: {answer['problem']}")
     return answer["stages"]
