@@ -11,7 +11,7 @@ ROOT_PACKAGE = ROOT / "scripts" / "fourways"
 
 LAYERS = (
     ("kernels", "files", "tables", "stages", "process"),
-    ("toolchain", "figures"),
+    ("toolchain", "figures", "arguments"),
     ("building", "host", "package", "install", "doctor"),
     ("ways",),
     ("case", "sass"),
@@ -92,7 +92,16 @@ def arrows(found: list[Import]) -> set[tuple[str, str]]:
 
 
 COLUMNS = (
-    {"kernels": 1, "files": 2.4, "tables": 4.3, "stages": 5.3, "process": 0, "toolchain": 2.2, "figures": 3.6}
+    {
+        "kernels": 1,
+        "files": 2.4,
+        "tables": 4.3,
+        "stages": 5.3,
+        "process": 0,
+        "toolchain": 2.2,
+        "figures": 3.6,
+        "arguments": 5.2,
+    }
     | {"install": 0, "building": 1, "package": 2.6, "host": 4.2, "doctor": 5.3, "ways": 3, "case": 3, "sass": 1}
     | {"lesson": 2.6, "checking": 4.2, "timing": 2.9, "timeline": 4.8, "profiling": 1, "linking": 2.6, "choosing": 4.4}
     | {"experiments": 3.6, "book": 2.5, "cli": 2.5}

@@ -182,17 +182,17 @@ SIGNATURE = r"clip\(const float \*x, int \*y, int n, Knee knee, bool is_low, int
         (GOOD.replace("'n'", "('n', 'step')"), "size names n and step; it is one parameter"),
         (GOOD.replace("'n'", "3"), "size is a tuple of str; 3 came"),
         (GOOD.replace("size = 'n'", "size = ()").replace("True, 1", "True"), "wants 5: x, n, knee, is_low, step"),
-        (GOOD.replace("np.ones(size, 'f4')", "size"), r"x is a int; const float \* wants a NumPy array"),
+        (GOOD.replace("np.ones(size, 'f4')", "size"), r"x: the number 5 came; const float \* wants a NumPy array"),
         (
             GOOD.replace("'f4'", "'f8'"),
-            rf"x has dtype float64; const float \* wants float32; .* {SIGNATURE}",
+            rf"x: an array of float64 came; const float \* wants float32; .* {SIGNATURE}",
         ),
-        (GOOD.replace("V16", "V12"), "knee has 12 bytes; Knee wants 16, .* align=True"),
-        (GOOD.replace("True, 1", "True, 2.5"), "step is 2.5, which int does not hold"),
-        (GOOD.replace("True, 1", "True, 1j"), "step is 1j, which int does not hold"),
-        (GOOD.replace("True, 1", "'yes', 1"), "is_low is 'yes'; bool wants a number"),
+        (GOOD.replace("V16", "V12"), "knee: .* of 12 bytes came; Knee of 16 bytes is wanted .*align=True"),
+        (GOOD.replace("True, 1", "True, 2.5"), "step: the number 2.5 came; a whole number, int32, is wanted"),
+        (GOOD.replace("True, 1", "True, 1j"), "step: the number 1j came; a whole number"),
+        (GOOD.replace("True, 1", "'yes', 1"), "is_low: an object of type str came; a number, bool, is wanted"),
         (GOOD + "sizes = 1000", "sizes is a tuple of int; 1000 came"),
-        (GOOD + "sizes = (2**31,)", "n is 2147483648, which int does not hold"),
+        (GOOD + "sizes = (2**31,)", "n: the number 2147483648 came; one from .* int32, is wanted"),
         (GOOD + "options = '-DA=1'", "options is a tuple of str; '-DA=1' came"),
         (GOOD + "rtol = 'small'", "rtol is a number, 0 or more; 'small' came"),
         (GOOD + "atol = -1", "atol is a number, 0 or more; -1 came"),
@@ -246,7 +246,9 @@ def test_nan_is_never_right_and_a_shape_in_place_is_the_input_s(file: Path) -> N
 
 def test_a_size_that_its_type_does_not_hold_is_said_before_arrays_are_made(file: Path) -> None:
     file.write_text(SCALE.replace("long long n", "int n"))
-    with pytest.raises(InputError, match=r"n is 1099511627776, which int does not hold; the kernel is scale\("):
+    with pytest.raises(
+        InputError, match=r"n: the number 1099511627776 came; one from .* int32, is wanted; the kernel is scale\("
+    ):
         Case(file).make_inputs(2**40)
 
 
@@ -322,9 +324,9 @@ def test_a_launch_may_depend_on_the_inputs_and_vectors_are_an_axis(table: Callab
         ("def launch(size, in_): return int(in_[0]), 16", "not subscriptable; of an array launch sees its shape alone"),
         ("def launch(size, threads=16): return 1, threads", ""),
         ("old = make_inputs\ndef make_inputs(size): return old(size)[0][:, :3], *old(size)[1:]",
-         r"x has shape \(1, 3\); const float4 \* wants 4 along the last axis"),
+         r"x: shape \(1, 3\) came; const float4 \* wants 4 along the last axis"),
         ("old = make_inputs\ndef make_inputs(size): return old(size)[0].astype('f8'), *old(size)[1:]",
-         r"x has dtype float64; const float4 \* wants float32, 4 along the last axis"),
+         r"x: an array of float64 came; const float4 \* wants float32, 4 along the last axis"),
     ],
 )  # fmt: skip
 def test_a_launch_or_a_vector_that_cannot_be_is_one_line(table: Callable[[str], Case], text: str, words: str) -> None:

@@ -19,6 +19,12 @@ template <class T> void bind_kind(py::module_ &m, const char *name)
         name, [name](py::object x) { shown = std::to_string(GpuArray<const T>(name, "x", x).size); }, "x"_a);
 }
 
+template <class T> void bind_whole(py::module_ &m, const char *name)
+{
+    m.def(
+        name, [](T n) { shown = std::to_string(n); }, "n"_a.noconvert());
+}
+
 void bind_kinds(py::module_ &m)
 {
     bind_kind<bool>(m, "array_bool");
@@ -54,7 +60,15 @@ void bind_kinds(py::module_ &m)
             },
             py::arg(name));
     m.def(
-        "scalar_float32", [](double n) { shown = std::to_string(as_float("scalar_float32", "n", n)); }, "n"_a);
+        "number_float32", [](double n) { shown = std::to_string(as_float("number_float32", "n", n)); }, "n"_a);
+    m.def(
+        "number_float64", [](double n) { shown = std::to_string(n); }, "n"_a);
+    m.def(
+        "number_bool", [](bool n) { shown = std::to_string(n); }, "n"_a);
+    bind_whole<int>(m, "number_int32");
+    bind_whole<long long>(m, "number_int64");
+    bind_whole<unsigned char>(m, "number_uint8");
+    bind_whole<unsigned long long>(m, "number_uint64");
 }
 
 } // namespace fourways

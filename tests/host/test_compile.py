@@ -154,5 +154,5 @@ def test_calls_of_compile_that_cannot_work(tmp_path: Path, monkeypatch: pytest.M
         host.compile(doublify, timeout=0.5)  # type: ignore[arg-type]
     monkeypatch.setattr(toolchain, "host_compiler", lambda: None)
     monkeypatch.setattr(toolchain, "missing", lambda way: f"for {way}: install g++")
-    with pytest.raises(FileNotFoundError, match="for host: install g"):
+    with pytest.raises(FileNotFoundError, match="for host compiler: install g"):
         host.compile(doublify)

@@ -96,7 +96,7 @@ def test_a_pointer_to_structs_of_numbers_wants_structs(tmp_path: Path) -> None:
     assert points["t"].tolist() == [3, 0]
     with pytest.raises(TypeError, match=r"later, argument 1 of 2: a NumPy array is wanted, of 16 bytes an element"):
         later((1,), (1,), (np.zeros(8, np.float32), by))
-    with pytest.raises(TypeError, match=r"later, argument 2 of 2: Point of 16 bytes is wanted; float came$"):
+    with pytest.raises(TypeError, match=r"later, argument 2 of 2: the number 3.0 came; Point of 16 bytes is wanted"):
         later((1,), (1,), (points, 3.0))
 
 

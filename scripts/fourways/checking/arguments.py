@@ -4,17 +4,16 @@ What CuPy takes is in `_pointer` of cupy/cuda/function.pyx (CuPy 14), what PyCUD
 pycuda/driver.py (2026.1).
 """
 
-import functools
+import contextlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from fourways import arguments
+from fourways.arguments import named
 from fourways.kernels import Parameter
-
-_NUMBERS = bool, int, float, complex, np.number, np.bool_
-
 
 HOST = -1  # in place of a GPU's number: memory that no GPU reaches
 
@@ -116,6 +115,14 @@ class _Argument:
         """`value` as the library wants it. Raises TypeError or ValueError, which names kernel and parameter."""
         raise NotImplementedError
 
+    @contextlib.contextmanager
+    def _named(self) -> Iterator[None]:
+        """Put kernel and parameter before the words of a refusal in this block."""
+        try:
+            yield
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{self._where}: {error}") from None
+
     def _refused(self, error: type[Exception], came: str, wanted: str, advice: str = "") -> Exception:
         return error(f"{self._where}: {came} came; {wanted} is wanted{advice and f' ({advice})'}")
 
@@ -157,15 +164,8 @@ class Struct(_Argument):
     """A struct by value."""
 
     def take(self, value: Any) -> Any:
-        size = self._parameter.size
-        wanted = f"{self._parameter.type} of {size} bytes"
-        if not isinstance(value, np.void) and not (isinstance(value, np.ndarray) and value.shape == ()):
-            advice = "as np.void, or as a NumPy array without dimensions"
-            raise self._refused(TypeError, named(value), wanted, advice)
-        if value.dtype.itemsize != size or value.dtype.hasobject:
-            advice = "np.dtype(..., align=True) leaves the gaps that C leaves"
-            raise self._refused(TypeError, f"{value.dtype} of {value.dtype.itemsize} bytes", wanted, advice)
-        return self._library.struct(value)
+        with self._named():
+            return self._library.struct(arguments.struct(self._parameter, value))
 
 
 class Scalar(_Argument):
@@ -174,69 +174,18 @@ class Scalar(_Argument):
     def __init__(self, entry: str, number: int, parameter: Parameter, library: CuPy) -> None:
         super().__init__(entry, number, parameter, library)
         self._dtype = np.dtype(parameter.dtype)
-        self._converted = {"i": self._whole, "u": self._whole, "f": self._real}.get(self._dtype.kind, self._any)
 
     def take(self, value: Any) -> Any:
-        if isinstance(value, np.ndarray) and value.shape == ():
-            value = value[()]
-        if isinstance(value, _NUMBERS):
-            return self._library.number(self._converted(value))
         if self._dtype == np.uint64 and isinstance(value, self._library.handles):
             return value  # a texture or a surface
-        advice = ".item() fetches it" if getattr(value, "shape", None) == () else ""
-        raise self._refused(TypeError, named(value), f"a number, {self._dtype},", advice)
-
-    def _whole(self, value: Any) -> np.generic:
-        if isinstance(value, complex | np.complexfloating):
-            raise self._refused(TypeError, named(value), f"a whole number, {self._dtype},")
-        if isinstance(value, float | np.floating) and not float(value).is_integer():
-            raise self._refused(ValueError, named(value), f"a whole number, {self._dtype},")
-        low, high = limits(self._dtype)
-        if not low <= int(value) <= high:
-            raise self._refused(ValueError, named(value), f"one from {low} to {high}, {self._dtype},")
-        return self._dtype.type(int(value))
-
-    def _real(self, value: Any) -> np.generic:
-        if isinstance(value, complex | np.complexfloating):
-            raise self._refused(TypeError, named(value), f"a real number, {self._dtype},")
-        low, high = limits(self._dtype)
-        return self._dtype.type(value) if isinstance(value, float) and low <= value <= high else self._any(value)
-
-    def _any(self, value: Any) -> np.generic:
-        try:
-            with np.errstate(all="ignore"):
-                converted: Any = np.asarray(value).astype(self._dtype)[()]
-        except OverflowError:  # an integer beyond all floats
-            converted = self._dtype.type(np.inf)
-        if np.isinf(converted) and (isinstance(value, int) or not np.isinf(value)):
-            high = np.finfo(self._dtype).max
-            raise self._refused(ValueError, named(value), f"one from -{high!s} to {high!s}, {self._dtype},")
-        return converted
+        with self._named():
+            return self._library.number(arguments.number(self._dtype, value))
 
 
 def taker(entry: str, number: int, parameter: Parameter, library: CuPy) -> Callable[[Any], Any]:
     """What takes the argument for `parameter`, the `number`th of the kernel `entry`, counted from 1."""
     kind = Pointer if parameter.is_pointer else Scalar if parameter.dtype else Struct
     return kind(entry, number, parameter, library).take
-
-
-@functools.cache
-def limits(dtype: np.dtype) -> tuple[int, int] | tuple[float, float]:
-    """The least and the greatest finite number of a dtype of integers or floats."""
-    if dtype.kind in "iu":
-        return int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
-    return float(np.finfo(dtype).min), float(np.finfo(dtype).max)
-
-
-def named(value: Any) -> str:
-    """`value` as the beginning of a sentence: "an array of float64", "the number 3"."""
-    if isinstance(value, int) and value.bit_length() > 128:
-        return f"a number of {value.bit_length()} bits"
-    if isinstance(value, _NUMBERS):
-        return f"the number {value}"
-    if hasattr(value, "dtype") and hasattr(value, "shape") and not isinstance(value, np.generic):
-        return f"{'a NumPy' if isinstance(value, np.ndarray) else 'an'} array of {value.dtype}"
-    return "None" if value is None else f"an object of type {type(value).__name__}"
 
 
 def _is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...] | None, itemsize: int) -> bool:

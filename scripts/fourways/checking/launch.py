@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from fourways import building, kernels
-from fourways.checking.arguments import CuPy, PyCUDA, limits, named, taker
+from fourways.arguments import limits, named
+from fourways.checking.arguments import CuPy, PyCUDA, taker
 from fourways.kernels import Signature
 from fourways.ways import WAYS
 

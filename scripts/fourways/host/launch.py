@@ -1,10 +1,11 @@
 """Checks a launch: its shape, and its arguments against the kernel's signature."""
 
-import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from fourways import arguments
 from fourways.kernels import Parameter, Signature
 
 MAX_THREADS, MAX_BLOCK, MAX_GRID = 1024, (1024, 1024, 64), (2**31 - 1, 65535, 65535)
@@ -77,28 +78,9 @@ def check_arguments(signature: Signature, args: Any) -> list[np.ndarray]:
     ]
 
 
-@functools.cache
-def _numbers(parameter: Parameter) -> tuple[np.dtype | None, int]:
-    """The dtype of the numbers in an element, or in a scalar, and how many there are: (float32, 4) of `float4 *`."""
-    dtype, lanes = parameter.vector or (parameter.dtype, 1)
-    return np.dtype(dtype) if dtype else None, lanes
-
-
-def _size(parameter: Parameter) -> int:
-    return parameter.element_size if parameter.is_pointer else parameter.size
-
-
-def _fits(parameter: Parameter, dtype: np.dtype) -> bool:
-    """Whether an element, or a scalar, of this dtype will do."""
-    numbers, lanes = _numbers(parameter)
-    if not numbers:
-        return _size(parameter) in (0, dtype.itemsize)
-    whole = dtype.kind == "V" or dtype == np.dtype(parameter.dtype or "V")
-    return dtype == numbers or (lanes > 1 and dtype.itemsize == _size(parameter) and whole)
-
-
 def _check_array(parameter: Parameter, value: Any, where: str) -> np.ndarray:
-    numbers, lanes = _numbers(parameter)
+    dtype, lanes = parameter.vector or (parameter.dtype, 1)
+    numbers = np.dtype(dtype) if dtype else None
     if numbers:
         pointer = parameter.type if lanes > 1 else f"{'const ' * (parameter.kind == 'input')}{numbers}*"
         wanted = f"{pointer} wants a NumPy array of {numbers}"
@@ -107,7 +89,7 @@ def _check_array(parameter: Parameter, value: Any, where: str) -> np.ndarray:
         wanted = f"a NumPy array is wanted{size}"
     if not isinstance(value, np.ndarray):
         raise TypeError(f"{where}: {wanted}; {_kind(value)} came")
-    if not _fits(parameter, value.dtype):
+    if not arguments.element_fits(parameter, value.dtype):
         packed = value.dtype.fields and value.dtype.itemsize < parameter.element_size
         hint = ": try np.dtype(..., align=True), which leaves the gaps that C leaves" if packed else ""
         size = "" if numbers else f", of {value.dtype.itemsize} bytes,"
@@ -125,18 +107,20 @@ def _check_array(parameter: Parameter, value: Any, where: str) -> np.ndarray:
 
 
 def _check_scalar(parameter: Parameter, value: Any, where: str) -> np.ndarray:
-    numbers, lanes = _numbers(parameter)
-    kind = numbers.kind if numbers and lanes == 1 else "V"
-    if isinstance(value, np.generic) and value.nbytes == parameter.size and _fits(parameter, value.dtype):
-        return np.asarray(value)
-    # A Python int or float goes where CuPy, which hands over 8 bytes of it, would get it right too.
-    if type(value) is int and numbers and kind in "iu":
-        limits = np.iinfo(numbers)
-        if not limits.min <= value <= limits.max:
-            raise ValueError(f"{where}: {value} is out of the range of {numbers}")
-        return np.array(value, numbers)
-    if (type(value) is float and parameter.dtype == "float64") or (type(value) is bool and kind == "b"):
-        return np.array(value, numbers)
-    wanted = parameter.dtype or f"{parameter.type} of {parameter.size} bytes"
-    hint = f": pass np.{parameter.dtype}(...)" if parameter.dtype else ""
-    raise TypeError(f"{where}: {wanted} is wanted; {_kind(value)} came{hint}")
+    """The value as an array of one. CuPy's launch must hand over the same: a kernel right here is right there."""
+    if not parameter.dtype or parameter.vector:
+        is_vector = isinstance(value, np.generic) and value.nbytes == parameter.size and value.dtype == parameter.dtype
+        return np.asarray(value if is_vector else _within(where, arguments.struct, parameter, value))
+    dtype = np.dtype(parameter.dtype)
+    converted = _within(where, arguments.number, dtype, value)
+    if not arguments.is_handed_over(dtype, value):
+        raise TypeError(f"{where}: {dtype} is wanted; {_kind(value)} came: pass np.{dtype}(...)")
+    return np.asarray(converted)
+
+
+def _within(where: str, rule: Callable[[Any, Any], Any], wanted: Any, value: Any) -> Any:
+    """What a rule of `arguments` returns, or its refusal behind the words that say where."""
+    try:
+        return rule(wanted, value)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{where}: {error}") from None
