@@ -31,6 +31,9 @@ _ENTRY = re.compile(
 )
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _TOLD = re.compile(r"fourways_signature::told_<(.*?) ?>(?: ?>\(\))?$")
+_ADDRESSES = re.compile(r"\(\*|\]$|\*.*\*$")  # a pointer to a function, an array or a pointer
+_TO_CONST = re.compile(r"\bconst(?: volatile)?(?: \(\*\).*|\*)$")
+_QUALIFIED = re.compile(r"\s*\b(?:const|volatile)\b")
 # namespaces that nobody writes: those of a library's version, and those without a name
 _UNWRITTEN = re.compile(r"::(?:__\d+|\w+_NS)(?=::)|\(anonymous namespace\)::")
 _VECTOR = re.compile(r"(?:const )?(?:(float|double)|(u?)(?:char|short|int|long|longlong))([1-4])(?:_16a|_32a)?(?: \*)?")
@@ -226,15 +229,22 @@ def _names(written: str, count: int) -> list[str]:
 def _parameter(name: str, shown: str, *numbers: str) -> Parameter:
     """One parameter by its demangled type, such as `float const*`, and the numbers of `argument_` in `TELLING`."""
     size, alignment, category, element_size = (int(number.rstrip("ul")) for number in numbers)
-    type = plain = shown
-    if re.search(r"\(\*|\]$|\*.*\*$", shown):  # to a function, an array, a pointer
-        kind = "input" if re.search(r"\bconst(?: \(\*\).*|\*)$", shown) else "output"
-    elif shown.endswith("*"):
-        kind = "input" if re.search(r"\bconst(?: volatile)?\*$", shown) else "output"
-        plain = re.sub(r"\s*\b(?:const|volatile)\b", "", shown[:-1]).strip()
-        type = f"{'const ' * (kind == 'input')}{plain} *"
-    else:
-        kind = "struct" if category == 2 and shown not in _DTYPES else "scalar"
-    dtype = f"int{8 * size}" if category == 1 else _DTYPES.get(plain)
-    why = f"a struct of {size} bytes, by value" if kind == "struct" else f"NumPy has no dtype for {plain}"
+    is_struct = category == 2 and shown not in _DTYPES
+    if not (kind := _pointer_kind(shown)):
+        kind = "struct" if is_struct else "scalar"
+    is_plain = shown.endswith("*") and not _ADDRESSES.search(shown)
+    element = _QUALIFIED.sub("", shown[:-1]).strip() if is_plain else shown
+    type = f"{'const ' if kind == 'input' else ''}{element} *" if is_plain else shown
+    dtype = f"int{8 * size}" if category == 1 else _DTYPES.get(element)
+    why = f"a struct of {size} bytes, by value" if kind == "struct" else f"NumPy has no dtype for {element}"
     return Parameter(name, type, kind, size, alignment, dtype, "" if dtype else why, element_size)
+
+
+def _pointer_kind(shown: str) -> str | None:
+    """Whether a demangled type is an input or an output: only the elements of an input are const. None: no pointer.
+
+    `float const*` and `float const (*) [4]` are inputs; `float*` and `float const**` are outputs.
+    """
+    if not shown.endswith("*") and not _ADDRESSES.search(shown):
+        return None
+    return "input" if _TO_CONST.search(shown) else "output"

@@ -18,15 +18,18 @@ class Table:
     """Rows of results under a name, and how to show them.
 
     `rows` are plain dictionaries that JSON can hold; `columns` pairs each heading with the function that formats a
-    row's cell. In a notebook the table shows itself.
+    row's cell. In a notebook the table shows itself. A line stands for each row, or for each of `shown`.
     """
 
-    def __init__(self, name: str, rows: Sequence[Row], columns: Sequence[Column], note: str = "") -> None:
+    def __init__(
+        self, name: str, rows: Sequence[Row], columns: Sequence[Column], note: str = "", shown: Sequence[Row] = ()
+    ) -> None:
         self.name, self.rows, self.columns, self.note = name, list(rows), list(columns), note
+        self._shown = list(shown)
 
     def cells(self) -> list[list[str]]:
         """The formatted cells, row by row."""
-        return [[show(row) for _, show in self.columns] for row in self.rows]
+        return [[show(row) for _, show in self.columns] for row in self._shown or self.rows]
 
     def __str__(self) -> str:
         lines = [[heading for heading, _ in self.columns], *self.cells()]

@@ -12,29 +12,8 @@ import numpy as np
 from fourways import building, kernels
 from fourways.arguments import limits, named
 from fourways.checking.arguments import CuPy, PyCUDA, taker
-from fourways.kernels import Signature
+from fourways.kernels import Parameter, Signature
 from fourways.ways import WAYS
-
-# A call runs a function written for its signature: quick tests for what mostly comes, and `take_…` for all else.
-# A loop over the parameters would cost more than the launch.
-_LAUNCH = """
-def launch({head}, **options):
-    if type(args) is not tuple or len(args) != {count}:
-        args = counted(args)
-    ({names}) = args{asking}{taking}
-    return kernel({call}, **options)
-"""
-_ARRAY = """
-    if not (type({a}) is ndarray and {fits}{a}._c_contiguous and (at := {a}.data).device_id == {here}{aligned}):
-        {a} = take_{a}({a})"""
-_NUMBER = """
-    if type({a}) is not type_{a}:
-        {a} = {made} if type({a}) is {python} and {low} <= {a} <= {high} else take_{a}({a})"""
-_STRUCT = """
-    if not (type({a}) is array and {a}.ndim == 0 and {a}.itemsize == {size} and not {a}.dtype.hasobject):
-        {a} = take_{a}({a})"""
-_OTHER = """
-    {a} = take_{a}({a})"""
 
 
 def checked(kernel: Any, signature: Signature | str | None = None) -> Callable[..., Any]:
@@ -106,43 +85,86 @@ def _may_be(name: str, entry: str) -> bool:
 
 
 def _written(kernel: Any, signature: Signature, library: CuPy) -> Callable[..., Any]:
-    """The function `launch` for a signature."""
-    known = {"__name__": __name__, "kernel": kernel, "counted": _counted(signature)}
+    """Write the function `launch` for a signature. A loop over the parameters would cost more than the launch.
+
+    On a machine with one GPU that of `scale(const float *x, int n)` for CuPy is
+
+        def launch(grid, block, args, **options):
+            if type(args) is not tuple or len(args) != 2:
+                args = counted(args)
+            (a1, a2,) = args
+            if not (type(a1) is ndarray and (a1.dtype is dtype_a1 or a1.dtype == dtype_a1) and a1._c_contiguous
+                    and (at := a1.data).device_id == 0 and at.ptr % 4 == 0):
+                a1 = take_a1(a1)
+            if type(a2) is not type_a2:
+                a2 = type_a2(a2) if type(a2) is int and -2147483648 <= a2 <= 2147483647 else take_a2(a2)
+            return kernel(grid, block, (a1, a2,), **options)
+
+    `take_a1` is `taker`'s, which says what is wrong, and takes what comes rarely.
+    """
+    names = [f"a{number}" for number in range(1, len(signature.parameters) + 1)]
+    known: dict[str, Any] = {"__name__": __name__, "kernel": kernel, "counted": _counted(signature)}
     known |= {"ndarray": library.ndarray, "device": library.device, "array": np.ndarray}
-    here, asking = ("0", "") if library.has_one_gpu else ("here", "\n    here = device()")
-    names = taking = call = ""
-    offset = 0
-    for number, parameter in enumerate(signature.parameters, 1):
-        a, dtype = f"a{number}", np.dtype(parameter.dtype or np.void)
-        known |= {f"take_{a}": taker(signature.entry, number, parameter, library)}
-        known |= {f"dtype_{a}": dtype, f"type_{a}": dtype.type}
-        if parameter.is_pointer:
-            fits = f"({a}.dtype is dtype_{a} or {a}.dtype == dtype_{a}) and " if parameter.dtype else ""
-            aligned = f" and at.ptr % {dtype.itemsize} == 0" if dtype.itemsize > 1 else ""
-            taking += _ARRAY.format(a=a, fits=fits, here=here, aligned=aligned)
-        elif dtype.kind in "iuf" and dtype != np.float16:
-            low, high = limits(dtype)
-            made = a if dtype in library.of_python else f"type_{a}({a})"
-            taking += _NUMBER.format(a=a, made=made, python=type(low).__name__, low=low, high=high)
-        elif parameter.kind == "struct" and not isinstance(library, PyCUDA):
-            taking += _STRUCT.format(a=a, size=parameter.size)
-        else:
-            taking += _OTHER.format(a=a)
-        if (gap := -offset % parameter.alignment) and isinstance(library, PyCUDA):
-            known[f"gap_{a}"] = np.void(bytes(gap))  # PyCUDA puts a struct right behind what comes before it
-            call += f"gap_{a}, "
-        offset += gap + parameter.size
-        names, call = f"{names}{a}, ", f"{call}{a}, "
-    head, call = ("*args", call) if isinstance(library, PyCUDA) else ("grid, block, args", f"grid, block, ({call})")
-    count = len(signature.parameters)
-    exec(
-        _LAUNCH.format(head=head, count=count, names=names, asking=asking, taking=taking, call=call.rstrip(", ")), known
-    )
+    tests = [] if library.has_one_gpu else ["here = device()"]
+    for number, (name, parameter) in enumerate(zip(names, signature.parameters, strict=True), 1):
+        dtype = np.dtype(parameter.dtype or np.void)
+        known |= {f"dtype_{name}": dtype, f"type_{name}": dtype.type}
+        known |= {f"take_{name}": taker(signature.entry, number, parameter, library)}
+        tests += _test(name, parameter, library)
+    taken, head = _listed(names), "grid, block, args"
+    call = f"grid, block, ({taken})"
+    if isinstance(library, PyCUDA):
+        gaps = _gaps(names, signature)
+        known |= gaps
+        call = ", ".join(each for name in names for each in ([f"gap_{name}"] if f"gap_{name}" in gaps else []) + [name])
+        head = "*args"
+    body = [
+        f"if type(args) is not tuple or len(args) != {len(names)}:",
+        "    args = counted(args)",
+        f"({taken}) = args",
+        *tests,
+        f"return kernel({call}, **options)",
+    ]
+    exec("\n    ".join([f"def launch({head}, **options):", *body]), known)
     return known["launch"]
 
 
+def _test(name: str, parameter: Parameter, library: CuPy) -> list[str]:
+    """The lines that let through what mostly comes for a parameter, and hand all else to `take_NAME`."""
+    dtype, otherwise = np.dtype(parameter.dtype or np.void), f"    {name} = take_{name}({name})"
+    if parameter.is_pointer:
+        fits = f"({name}.dtype is dtype_{name} or {name}.dtype == dtype_{name}) and " if parameter.dtype else ""
+        aligned = f" and at.ptr % {dtype.itemsize} == 0" if dtype.itemsize > 1 else ""
+        here = f"(at := {name}.data).device_id == {'0' if library.has_one_gpu else 'here'}"
+        return [f"if not (type({name}) is ndarray and {fits}{name}._c_contiguous and {here}{aligned}):", otherwise]
+    if dtype.kind in "iuf" and dtype != np.float16:
+        low, high = limits(dtype)
+        made = name if dtype in library.of_python else f"type_{name}({name})"
+        usual = f"type({name}) is {type(low).__name__} and {low} <= {name} <= {high}"
+        return [f"if type({name}) is not type_{name}:", f"    {name} = {made} if {usual} else take_{name}({name})"]
+    if parameter.kind == "struct" and not isinstance(library, PyCUDA):
+        size = f"{name}.ndim == 0 and {name}.itemsize == {parameter.size}"
+        return [f"if not (type({name}) is array and {size} and not {name}.dtype.hasobject):", otherwise]
+    return [otherwise.strip()]
+
+
+def _gaps(names: Sequence[str], signature: Signature) -> dict[str, np.void]:
+    """The bytes between arguments, by `gap_NAME` of the later one: PyCUDA puts a struct right behind what is before."""
+    gaps, offset = {}, 0
+    for name, parameter in zip(names, signature.parameters, strict=True):
+        if gap := -offset % parameter.alignment:
+            gaps[f"gap_{name}"] = np.void(bytes(gap))
+        offset += gap + parameter.size
+    return gaps
+
+
+def _listed(names: Sequence[str]) -> str:
+    """`a1, a2,`: a tuple between parentheses, whatever their number."""
+    return "".join(f"{name}, " for name in names).rstrip()
+
+
 def _counted(signature: Signature) -> Callable[[Any], tuple]:
-    """Who says what is wrong with a call's arguments as a whole, and makes a list of them a tuple."""
+    """Return a function that makes a tuple of a call's arguments, and refuses a wrong number of them."""
     wanted = len(signature.parameters)
 
     def counted(args: Any) -> tuple:

@@ -136,14 +136,6 @@ def _launch(rows: Sequence[Row]) -> list[Column]:
 _BESIDE_EACH_OTHER = 4  # launches: more columns cannot be read in a terminal
 
 
-class _SideBySide(Table):
-    """A table with a column for each launch; its rows stay one for each metric of each launch, as they are kept."""
-
-    def cells(self) -> list[list[str]]:
-        """The formatted cells, a line for each metric."""
-        return super().cells()[: len({row["metric"] for row in self.rows})]
-
-
 def table(rows: Sequence[Row]) -> Table:
     """The metrics of a report (`Report.metrics`): metric, value, what it means.
 
@@ -161,7 +153,8 @@ def table(rows: Sequence[Row]) -> Table:
         columns.append((heading, lambda row, launch=launch: _value(by_launch[launch, row["metric"]])))  # type: ignore
     tops = dict.fromkeys(next(iter(_waits(row)), "") for row in rows if row["metric"] == "stalls")
     waits = [f"{reason}: {STALLS[reason]}" for reason in tops if reason in STALLS]
-    return _SideBySide("profile", rows, columns, "\n".join([names, *waits]))
+    of_first = [row for row in rows if row["launch"] == rows[0]["launch"]]  # a line for each metric
+    return Table("profile", rows, columns, "\n".join([names, *waits]), of_first)
 
 
 def lines_table(rows: Sequence[Row], count: int = 8) -> Table:
