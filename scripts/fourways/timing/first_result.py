@@ -4,7 +4,7 @@ import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fourways import figures, lesson, process, toolchain
 from fourways.case import Case
@@ -32,7 +32,7 @@ class FirstResultError(RuntimeError):
 
 
 def first_result(
-    found: lesson.Lesson | Case,
+    target: lesson.Lesson | Case,
     way: str,
     variables: dict[str, str],
     binding: Path | None = None,
@@ -47,8 +47,8 @@ def first_result(
     Raises FirstResultError if the process fails or its answer is wrong.
     """
     with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
-        told = lesson.task(found, way, size, Path(folder), binding)
-        return _stages(told | {"launches": launches}, variables, found.path.parent)
+        told = lesson.task(target, way, size, Path(folder), binding)
+        return _stages(told | {"launches": launches}, variables, target.path.parent)
 
 
 def _stages(told: Task, variables: dict[str, str], folder: Path) -> dict[str, float]:
@@ -74,61 +74,71 @@ def first_results(name: str | lesson.Lesson | Case, ways: Sequence[str] = ()) ->
     machine that has just booted is slower.
     Raises FirstResultError as `first_result` does, and where a module cannot be built, when the other ways are done.
     """
-    found = lesson.find(name) if isinstance(name, str) else name
-    is_case = isinstance(found, Case)
-    size = found.probe if isinstance(found, Case) and found.sizes else SIZE
-    kernel = found if isinstance(found, Case) else str(found.meta["kernel"])
-    own = WAYS if isinstance(found, Case) else [way for way in WAYS if found.cells(f"way-{way}")]
-    runnable = [way for way in ways or WAYS if way in own and not missing(way, is_case)]
-    failures: dict[str, FirstResultError] = {}
-    counts: dict[str, int] = {}
-
-    def warm_up(way: str) -> None:  # libraries come into the operating system's cache of files
-        try:
-            launch = first_result(found, way, {}, modules.get(way), size)["launch"]
-            counts[way] = max(1, min(LAUNCHES, int(_PATIENCE / launch)))
-        except FirstResultError as error:
-            failures[way] = error
-
+    target = lesson.find(name) if isinstance(name, str) else name
+    is_case = isinstance(target, Case)
+    own = WAYS if isinstance(target, Case) else [way for way in WAYS if target.cells(f"way-{way}")]
+    here = [way for way in ways or WAYS if way in own and not missing(way, is_case)]
+    size = target.probe if isinstance(target, Case) and target.sizes else SIZE
     with tempfile.TemporaryDirectory(prefix="fourways-") as base:
-        modules: dict[str, Path] = {}
-        built: dict[str, float] = {}
-        for way in runnable:
-            folder = Path(base, f"built_{way}")
-            try:
-                took = WAYS[way].build_ahead(kernel, folder)
-            except RuntimeError as refusal:  # the compiler's words
-                failures[way] = FirstResultError(f"{way}: {refusal}")
-                continue
-            if took is not None:
-                modules[way], built[way] = folder, took
-        runnable = [way for way in runnable if way not in failures]
-        with ThreadPoolExecutor() as pool:
-            list(pool.map(warm_up, runnable))
-        runnable = [way for way in runnable if way not in failures]
-        runs: dict[tuple[str, str], list[dict[str, float]]] = {(way, state): [] for way in runnable for state in STATES}
-        launches: dict[tuple[str, str], list[float]] = {key: [] for key in runs}
+        built = [_built(target, way, Path(base, f"built_{way}")) for way in here]
+        with ThreadPoolExecutor() as pool:  # nothing is timed here
+            tried = list(pool.map(lambda each: _tried(target, each, size), built))
+        ready = [each for each in tried if isinstance(each, _Ready)]
+        samples: dict[tuple[str, str], list[dict[str, float]]]
+        samples = {(each.way, state): [] for each in ready for state in STATES}
         for number in range(SAMPLES):
-            for way in runnable:
-                caches = toolchain.cold_caches(Path(base, way, str(number)))
+            for each in ready:
+                caches = toolchain.cold_caches(Path(base, each.way, str(number)))
                 for state in STATES:
-                    stages = first_result(found, way, caches, modules.get(way), size, counts[way])
-                    launches[way, state].append(stages.pop("launches") / counts[way])
-                    if state == "cold":
-                        stages["build"] += built.get(way, 0.0)
-                    runs[way, state].append(stages)
-    rows = []
-    for (way, state), samples in runs.items():
-        samples.sort(key=lambda stages: sum(stages.values()))
-        totals = summary([sum(stages.values()) for stages in samples])
-        median = samples[SAMPLES // 2]
-        row = {"way": way, "state": state, "clock": "host", "stages": median, "seconds": totals}
-        rows.append(row | {"launch_seconds": summary(launches[way, state])})
-    table = first_result_table(rows)
-    for error in failures.values():
-        error.others = table if rows else None
-        raise error
+                    stages = first_result(target, each.way, caches, each.module, size, each.launches)
+                    stages["launches"] /= each.launches
+                    stages["build"] += each.build_seconds if state == "cold" else 0.0
+                    samples[each.way, state].append(stages)
+    table = first_result_table([_row(way, state, stages) for (way, state), stages in samples.items()])
+    for failure in tried:
+        if isinstance(failure, FirstResultError):
+            failure.others = table if table.rows else None
+            raise failure
     return table
+
+
+class _Ready(NamedTuple):
+    """A way that can be sampled: its module and the seconds of its build, if any, and the launches of a series."""
+
+    way: str
+    module: Path | None = None
+    build_seconds: float = 0.0
+    launches: int = 0
+
+
+def _built(target: lesson.Lesson | Case, way: str, folder: Path) -> _Ready | FirstResultError:
+    """Build what the way builds ahead of time."""
+    kernel = target if isinstance(target, Case) else str(target.meta["kernel"])
+    try:
+        took = WAYS[way].build_ahead(kernel, folder)
+    except RuntimeError as error:  # the compiler's words
+        return FirstResultError(f"{way}: {error}")
+    return _Ready(way) if took is None else _Ready(way, folder, took)
+
+
+def _tried(target: lesson.Lesson | Case, built: _Ready | FirstResultError, size: int) -> _Ready | FirstResultError:
+    """Run a way once: its libraries come into the operating system's cache of files, and its launch has a length."""
+    if isinstance(built, FirstResultError):
+        return built
+    try:
+        launch = first_result(target, built.way, {}, built.module, size)["launch"]
+    except FirstResultError as error:
+        return error
+    return built._replace(launches=max(1, min(LAUNCHES, int(_PATIENCE / launch))))
+
+
+def _row(way: str, state: str, samples: list[dict[str, float]]) -> Row:
+    launches = summary([stages.pop("launches") for stages in samples])
+    samples.sort(key=lambda stages: sum(stages.values()))
+    totals = summary([sum(stages.values()) for stages in samples])
+    median = samples[len(samples) // 2]
+    row = {"way": way, "state": state, "clock": "host", "stages": median, "seconds": totals}
+    return row | {"launch_seconds": launches}
 
 
 def first_result_table(rows: Sequence[Row]) -> Table:
