@@ -45,7 +45,7 @@ def fourways(*words: str) -> Result:
 
 def test_list() -> None:
     shown = fourways("list").stdout
-    assert all(found.number in shown and found.meta["kernel"] in shown for found in lesson.all_lessons())
+    assert all(each.number in shown and each.meta["kernel"] in shown for each in lesson.all_lessons())
 
 
 def test_a_lesson_that_fails_does_not_stop_the_others(clone: Path) -> None:

@@ -25,9 +25,9 @@ def list_lessons() -> None:
     from fourways import lesson
 
     table = Table("lesson", "title", "kernel", "ways", "minutes", box=SIMPLE_HEAD, padding=0)
-    for found in lesson.all_lessons():
-        ways, minutes = ", ".join(found.meta["ways"]), str(lesson.length(found))
-        table.add_row(found.number, escape(found.title), found.meta["kernel"], ways, minutes)
+    for each in lesson.all_lessons():
+        ways, minutes = ", ".join(each.meta["ways"]), str(lesson.length(each))
+        table.add_row(each.number, escape(each.title), each.meta["kernel"], ways, minutes)
     console.print(table)
 
 
@@ -73,10 +73,10 @@ def open_lessons(
     from fourways import lesson, toolchain
 
     asked = chosen(lessons)
-    copies = {found: folder / f"{found.slug}.ipynb" for found in asked}
+    copies = {each: folder / f"{each.slug}.ipynb" for each in asked}
     for path in [path for path in copies.values() if path.exists()]:
         print(f"{files.short(path)}: yours, as you left it; for a fresh copy move it away")
-    for path in lesson.export([found for found, path in copies.items() if not path.exists()], folder):
+    for path in lesson.export([each for each, path in copies.items() if not path.exists()], folder):
         print(f"{files.short(path)}: a fresh copy")
     if not toolchain.installed("jupyterlab"):
         installs = f"{files.short(Path(sys.executable))} -m pip install jupyterlab"
@@ -134,11 +134,11 @@ def run(
     done: list[lesson.LessonRun] = []
     columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=errors, disable=not errors.is_terminal) as progress:
-        tasks = {found.slug: progress.add_task(found.slug, start=False, total=None) for found in asked}
+        tasks = {target.slug: progress.add_task(target.slug, start=False, total=None) for target in asked}
 
-        def show(found: Any, number: int, total: int) -> None:
-            progress.start_task(tasks[found.slug])
-            progress.update(tasks[found.slug], completed=number - 1, total=total)
+        def show(target: Any, number: int, total: int) -> None:
+            progress.start_task(tasks[target.slug])
+            progress.update(tasks[target.slug], completed=number - 1, total=total)
 
         def ended(result: lesson.LessonRun) -> None:
             done.append(result)
@@ -191,7 +191,9 @@ def book(context: typer.Context) -> None:
     if not errors.is_terminal:
         tell(doing)
     with errors.status(doing):
-        index = books.build(books.pages(context.find_root().command))
+        group = context.find_root().command
+        assert isinstance(group, typer.core.TyperGroup)
+        index = books.build(books.pages(group))
     print(f"The book: {files.short(index)}")
 
 

@@ -13,7 +13,7 @@ EXERCISE = 6
 """Minutes for an exercise and for reading its solution."""
 FORMULA = (
     f"Minutes are counted: one for {WORDS} words to read, {LINES} lines of code or {CELLS} cells to run, {EXERCISE} "
-    'for an exercise. The minutes after "+" are for the optional "Deeper" sections, which are folded.'
+    "for an exercise. The minutes after + are for the optional sections that go deeper, which are folded."
 )
 """The rule for minutes, as readers of the lessons' table see it."""
 
