@@ -226,7 +226,7 @@ def time(
 
 
 def _timed(ways: Any, target: Any, sizes: Sequence[int], first: bool, say: Callable[[str], None]) -> Iterator[Any]:
-    """Tables of all that was timed so far, the last of which is whole."""
+    """Yield tables of everything timed so far; the last table is complete."""
     from fourways import timing
 
     if first:
@@ -236,16 +236,11 @@ def _timed(ways: Any, target: Any, sizes: Sequence[int], first: bool, say: Calla
             if error.others:
                 yield error.others
             raise
-    elif not sizes:
+    elif sizes:
+        yield from timing.time_sizes(ways, sizes, say)
+    else:
         say(_name(target))
         yield timing.compare(ways)
-    rows: list[Any] = []
-    for size in sizes:
-        found = timing.time_sizes(ways, [size], say)
-        rows += found.rows
-        yield timing.table(rows, found.note)
-        if found.note:  # no memory for this size, nor for larger ones
-            return
 
 
 def _name(target: Any) -> str:
