@@ -42,7 +42,8 @@ def test_a_rank_that_fails_is_named_and_none_is_left(how: str, said: str, tmp_pa
 
 
 def test_a_rank_that_cannot_start_is_quoted() -> None:
-    script = "import rank_targets\nfrom fourways.experiments import cluster\ncluster.run_ranks(rank_targets.squares, 1, (5,))"
+    script = "import rank_targets\nfrom fourways.experiments import cluster\n"
+    script += "cluster.run_ranks(rank_targets.squares, 1, (5,))"
     done = subprocess.run([sys.executable, "-"], input=script, env=CHILD, capture_output=True, text=True, timeout=60)
     said = done.stderr.splitlines()[-1]  # a script from standard input is no file that a fresh process could import
     assert "rank 0 of 1 ended with exit code 1 while starting: FileNotFoundError" in said and "<stdin>" in said
