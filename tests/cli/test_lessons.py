@@ -62,6 +62,21 @@ def test_a_lesson_that_fails_does_not_stop_the_others(clone: Path) -> None:
     assert recorded["metadata"]["fourways"]["stamp"]["sources"]
 
 
+def test_a_run_loads_no_profiler_linker_or_book(clone: Path) -> None:
+    code = (
+        "import sys; from fourways import cli\n"
+        "try:\n    cli.app(['run', '2'])\n"
+        "finally:\n    print(*sorted(name for name in sys.modules if name.startswith('fourways.')), file=sys.stderr)"
+    )
+    environment = toolchain.child_environment()
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and "02_runs" in done.stdout, done.stderr
+    loaded = set(done.stderr.splitlines()[-1].split())
+    assert "fourways.lesson" in loaded
+    unneeded = {f"fourways.{name}" for name in ("profiling", "linking", "book", "timeline", "sass")}
+    assert not loaded & unneeded
+
+
 def test_without_a_home_that_can_be_written_caches_go_to_the_clone(
     clone: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

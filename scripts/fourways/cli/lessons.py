@@ -1,4 +1,4 @@
-"""The commands on whole lessons, and the book of them: list, open, run, book, export."""
+"""The commands on lessons and the book: list, open, run, book, export."""
 
 import os
 import signal
@@ -35,16 +35,16 @@ _FOR_JUPYTERLAB = "fourways.for_jupyterlab"
 
 
 class OpenCommand(typer.core.TyperCommand):
-    """`fourways open`, which keeps the words behind `--` for JupyterLab."""
+    """The command `fourways open`, which passes the words after `--` to JupyterLab."""
 
     def parse_args(self, context: Any, words: list[str]) -> list[str]:
-        """Parse the words before `--`; keep those behind it as they are."""
+        """Parse the words before `--`, and keep those after it unchanged."""
         end = words.index("--") if "--" in words else len(words)
         context.meta[_FOR_JUPYTERLAB] = words[end + 1 :]
         return super().parse_args(context, words[:end])
 
     def collect_usage_pieces(self, context: Any) -> list[str]:
-        """Show in the usage line that words for JupyterLab may follow."""
+        """Add JupyterLab's options to the usage line."""
         return [*super().collect_usage_pieces(context), "[-- JUPYTERLAB'S OPTIONS]"]
 
 
@@ -127,7 +127,6 @@ def run(
     """
     from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    from fourways import book as books
     from fourways import lesson
 
     asked, failed = chosen(lessons), []
@@ -149,13 +148,8 @@ def run(
             if result.error:
                 failed.append(result)
                 tell(f"{result.lesson.slug} failed in {result.error}", "red")
-            elif record:  # now: what comes later may fail
-                try:
-                    for path in books.record(result):
-                        print(f"recorded {files.short(path)}")
-                except books.RecordingError as error:
-                    failed.append(result)
-                    tell(error, "red")
+            elif record and not _record(result):  # at once, because a later lesson may end the run
+                failed.append(result)
 
         if not errors.is_terminal:
             tell(f"lessons to run: {len(asked)}, at a time: {lesson.at_once()}; one takes up to a minute")
@@ -170,8 +164,21 @@ def run(
     raise typer.Exit(1 if failed else 0)
 
 
+def _record(result: Any) -> bool:
+    """Record a lesson's run for the book, and return whether that succeeded."""
+    from fourways import book as books  # here, because it loads the linker, the profilers and CUPTI
+
+    try:
+        for path in books.record(result):
+            print(f"recorded {files.short(path)}")
+    except books.RecordingError as error:
+        tell(error, "red")
+        return False
+    return True
+
+
 def _tell_interrupted(interrupted: Any, asked: list[Any], done: list[Any]) -> None:
-    """Print the outcomes of the lessons that were done, and the command that runs the others."""
+    """Print the outcomes of the finished lessons, and the command that runs the others."""
     from fourways import lesson
 
     if done:
