@@ -1,4 +1,4 @@
-"""The look of every plot, and the few shapes the lessons draw: data in, matplotlib figure out."""
+"""The style of every plot, and the kinds of plots that lessons draw. Each function returns a matplotlib figure."""
 
 from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
@@ -9,19 +9,19 @@ from typing import Any
 from fourways import files
 
 COLOURS = {"nvrtc": "#0072B2", "nvcc": "#56B4E9", "pycuda": "#E69F00", "pybind11": "#009E73", "host": "#777777"}
-"""One colour for each way, everywhere (Okabe and Ito's palette, readable with any colour vision)."""
+"""The colour of each way in every plot (Okabe and Ito's palette, readable with any colour vision)."""
 
 STAGE_COLOURS = ("#BBBBBB", "#CC79A7", "#DDCC77", "#332288", "#D55E00", "#882255", "#000000")
-"""Colours for the stages of one run, in order; none of them is a way's."""
+"""Colours for the stages of a run, in order. None of them is the colour of a way."""
 
 _TITLE_WIDTH = 44
-"""Letters in a line of a title: a viewer may have a wider font than the one that the figure was laid out with."""
+"""Letters in a line of a title: a viewer's font may be wider than the font of the layout."""
 
-_AT_THE_END = {"padding": 4, "fontsize": 8}  # points: of the text that a bar has there
+_AT_THE_END = {"padding": 4, "fontsize": 8}  # points, for the text at a bar's end
 
 
 def _axes(rows: Sequence[int], title: str) -> Any:
-    """Panels above each other, each with room for so many bars; not shown until a cell returns their figure."""
+    """Make panels above each other; `rows` is the number of bars in each. pyplot does not show the figure itself."""
     import matplotlib.pyplot as plt
 
     style()
@@ -44,14 +44,14 @@ def save(figure: Any, path: Path) -> None:
 
 
 def check_suffix(path: Path) -> Path:
-    """`path`, if a figure can be written there; else ValueError: before a long measurement rather than after it."""
+    """Return `path` if it ends in `.svg` or `.png`, else raise ValueError. Call it before a long measurement."""
     if path.suffix not in (".svg", ".png"):
         raise ValueError(f"{path}: a figure is a .svg or a .png file")
     return path
 
 
 def style() -> None:
-    """Set the style of all plots: SVG in notebooks (the same bytes for the same data), no box, light grid."""
+    """Set the style of all plots: SVG in notebooks (the same bytes for the same data), no box, a light grid."""
     import matplotlib as mpl
     from matplotlib_inline.backend_inline import set_matplotlib_formats
 
@@ -83,10 +83,10 @@ def stacked_bars(
     title: str,
     show: Callable[[float], str] = lambda total: f"{total:#.3g} s",
 ) -> Any:
-    """Horizontal bars made of stages, one panel above the other: `panels[panel][bar][stage]`; by default in seconds.
+    """Draw horizontal bars made of stages, one panel above the other: `panels[panel][bar][stage]` is a length.
 
-    `show(total)` is the text at a bar's end. Each panel has its own scale; the stages keep their order and colours,
-    and are hatched where there are more stages than colours.
+    `show(total)` is the text at a bar's end; the default shows seconds. Each panel has its own scale. The stages keep
+    their order and colours; stages beyond the last colour are hatched.
     """
     axes = _axes([len(bars) for bars in panels.values()], title)
     stages = list(dict.fromkeys(stage for bars in panels.values() for parts in bars.values() for stage in parts))
@@ -110,7 +110,7 @@ def stacked_bars(
 
 
 def log_bars(groups: Mapping[str, Mapping[str, float]], ways: Sequence[str], xlabel: str, title: str) -> Any:
-    """Horizontal bars on a log axis: `groups[group][way]` in seconds, a cluster of bars for each way."""
+    """Draw horizontal bars on a log axis, a cluster for each way: `groups[group][way]` is in seconds."""
     (axes,) = _axes([len(ways) * len(groups)], title)
     height = 0.8 / len(groups)
     for index, (group, values) in enumerate(groups.items()):
@@ -129,9 +129,10 @@ def log_bars(groups: Mapping[str, Mapping[str, float]], ways: Sequence[str], xla
 
 
 def bars(panels: Mapping[str, Mapping[str, float]], show: Any, colours: Mapping[str, str], title: str) -> Any:
-    """Horizontal bars, one panel above the other: `panels[panel][bar]`; `show(value)` is the text at a bar's end.
+    """Draw horizontal bars, one panel above the other: `panels[panel][bar]` is a length.
 
-    `colours` are by bar; a bar without one is grey. Each panel has its own scale, from 0.
+    `show(value)` is the text at a bar's end. `colours[bar]` is a bar's colour, grey if it has none. Each panel has its
+    own scale, from 0.
     """
     axes = _axes([len(values) for values in panels.values()], title)
     for ax, (panel, values) in zip(axes, panels.items(), strict=True):
@@ -148,16 +149,16 @@ def bars(panels: Mapping[str, Mapping[str, float]], show: Any, colours: Mapping[
 def lines(
     series: Mapping[str, Sequence[tuple[float, float]]], xlabel: str, ylabel: str, show: Any, title: str, roof: str = ""
 ) -> Any:
-    """Lines on two logarithmic axes: `series[name]` is pairs of x and y; `show(value)` is the text of a y tick.
+    """Draw lines on two logarithmic axes: `series[name]` is pairs of x and y; `show(value)` is the text of a y tick.
 
-    The series called `roof` is drawn dashed: what the others are held against.
+    The series named `roof` is dashed: it is the bound of the others.
     """
     from matplotlib.ticker import LogLocator, NullFormatter
 
     (ax,) = _axes([9], title)
     for number, (name, points) in enumerate(series.items()):
         colour = COLOURS.get(name, "#000000" if name == roof else STAGE_COLOURS[1 + number % 6])
-        # markers get smaller, so that all are seen where lines coincide
+        # markers get smaller, so that all are visible where lines coincide
         nested = {"marker": "osD^v"[number % 5], "markersize": max(2.0, 7.5 - 1.5 * number)}
         look = {"linestyle": "--", "zorder": 1} if name == roof else nested
         ax.plot(*zip(*points, strict=True), color=colour, label=name, linewidth=1.2, **look)
@@ -175,9 +176,9 @@ def lines(
 def roofline(
     points: Mapping[str, tuple[float, float]], peak_bytes: float, peak_flops: Mapping[str, float], title: str
 ) -> Any:
-    """Kernels under the roofs of their GPU: `points[name]` is FLOP/byte and FLOP/s.
+    """Draw kernels below the roofs of their GPU: `points[name]` is FLOP/byte and FLOP/s.
 
-    `peak_bytes` (bytes/s) is the sloped roof, `peak_flops[precision]` (FLOP/s) are the flat ones.
+    `peak_bytes` (bytes/s) is the sloped roof, `peak_flops[precision]` (FLOP/s) the flat roofs.
     """
     (ax,) = _axes([9], title)
     xs = [x for x, _ in points.values()]
@@ -199,9 +200,9 @@ def roofline(
 
 
 def heat_maps(panels: Mapping[str, Any], title: str, label: str) -> Any:
-    """Grids of numbers as colours, one below the other: `panels[name]` is an array (rows, columns).
+    """Draw 2D arrays as colours, one below the other: `panels[name]` has the shape (rows, columns).
 
-    All have one colour scale, from the smallest number to the largest; `label` says what it shows.
+    All arrays share one colour scale, from the smallest number to the largest; `label` is the scale's label.
     """
     heights = [round(10 * grid.shape[0] / grid.shape[1]) for grid in panels.values()]  # about their aspect ratio
     axes = _axes(heights, title)

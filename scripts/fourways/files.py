@@ -1,4 +1,4 @@
-"""Files and texts, for everybody: whole or not at all, results as JSON, without colours, with short paths."""
+"""Small helpers for files and texts: atomic writes, results as JSON, texts without colours, short paths."""
 
 import json
 import os
@@ -26,38 +26,38 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def check_writable(path: Path) -> Path:
-    """`path`, if a file can be written there; else ValueError: before a long measurement rather than after it."""
+    """Return `path` if a file can be written there, else raise ValueError. Call it before a long measurement."""
     folder = path.absolute().parent
     if path.is_dir():
         raise ValueError(f"{path} is a folder; name a file in it")
     if not folder.is_dir():
         raise ValueError(f"{path}: there is no folder {folder}; make it first, or name another")
     try:
-        tempfile.TemporaryFile(dir=folder).close()  # what even root may not do shows by trying alone
+        tempfile.TemporaryFile(dir=folder).close()  # only trying shows what even root may not do
     except OSError as error:
         raise ValueError(f"{path}: nothing can be written in {folder} ({error.strerror}); name another") from None
     return path
 
 
 def results(stamp: Mapping[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]], **more: Any) -> str:
-    """The text of a file of results: the `rows` of each table by its name, the stamp, and what `more` there is to say.
+    """Return a file of results as JSON text: `stamp`, the rows of each table by its name, and further entries `more`.
 
-    It is JSON; the book's `_static/results.schema.json` says what stands where, and in which unit.
+    The book's `_static/results.schema.json` describes every key, with its unit.
     """
     return json.dumps({"stamp": stamp, "tables": rows, **more}, indent=1, ensure_ascii=False) + "\n"
 
 
 def plain(text: str) -> str:
-    """`text` without a terminal's colour codes."""
+    """Return `text` without a terminal's colour codes."""
     return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
 def short(path: Path) -> Path:
-    """`path` as seen from the current folder, where it lies below it."""
+    """Return `path` relative to the current folder if it lies below that, else unchanged."""
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def cache_dir() -> Path:
-    """Where Four Ways keeps what it compiled: `FOURWAYS_CACHE_DIR`, or `fourways` in the user's cache folder."""
+    """Return the folder for compiled code: `FOURWAYS_CACHE_DIR`, or `fourways` in the user's cache folder."""
     named = os.environ.get("FOURWAYS_CACHE_DIR")
     return Path(named) if named else Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "fourways"

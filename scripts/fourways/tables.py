@@ -1,4 +1,4 @@
-"""Results as rows: shown as text, HTML or Rich, and carried inside a notebook so that a run can be recorded."""
+"""Tables of results: rows that are shown as text, HTML or Rich, and stored in a notebook's outputs for recording."""
 
 import textwrap
 from collections.abc import Callable, Sequence
@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 MIME = "application/vnd.fourways+json"
-"""The MIME type under which a table's rows travel in a notebook's outputs, from the lesson to `book/results`."""
+"""The MIME type of a table's rows in a notebook's outputs. `book.record` copies them to `book/results`."""
 
 Row = dict[str, Any]
 Column = tuple[str, Callable[[Row], str]]
 
 
 class Table:
-    """Rows of results under a name, and how to show them.
+    """Named rows of results, and the columns that show them.
 
-    `rows` are plain dictionaries that JSON can hold; `columns` pairs each heading with the function that formats a
-    row's cell. In a notebook the table shows itself. A line stands for each row, or for each of `shown`.
+    `rows` are dictionaries of JSON values. `columns` pairs each heading with a function that formats a row's cell;
+    `note` stands below the table. `shown` are the rows to show, where they are not all. A notebook shows HTML.
     """
 
     def __init__(
@@ -28,7 +28,7 @@ class Table:
         self._shown = list(shown)
 
     def cells(self) -> list[list[str]]:
-        """The formatted cells, row by row."""
+        """Return the formatted cells, row by row."""
         return [[show(row) for _, show in self.columns] for row in self._shown or self.rows]
 
     def __str__(self) -> str:
@@ -62,33 +62,33 @@ class Table:
 
 
 def summary(samples: Sequence[float]) -> dict[str, float]:
-    """Median, 10th and 90th percentile, in the samples' unit, and how many samples there were."""
+    """Return `median`, `p10` and `p90` (percentiles, in the samples' unit) and the number of `samples`."""
     p10, median, p90 = np.percentile(samples, [10, 50, 90])
     return {"median": float(median), "p10": float(p10), "p90": float(p90), "samples": len(samples)}
 
 
 def seconds(value: float | None) -> str:
-    """`0.00123` as `1.23 ms`, `1034` as `1,030 s`: three figures, in s, ms, µs or ns."""
+    """Format seconds with three digits, in s, ms, µs or ns: `1.23 ms` for 0.00123, `1,030 s` for 1034, "" for None."""
     if not value:
         return "" if value is None else "0"
     return _in_units(value, {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9})
 
 
 def seconds_range(low: float, high: float) -> str:
-    """`259 – 261 µs`: two times, with the unit once where it is the same."""
+    """Format two times in seconds as a range, with one unit if both have the same: `259 – 261 µs`."""
     first, last = seconds(low), seconds(high)
     return f"{first.split()[0] if first.split()[1:] == last.split()[1:] else first} – {last}"
 
 
 def rate(bytes_per_second: float | None) -> str:
-    """`2.5e12` as `2.50 TB/s` (powers of ten)."""
+    """Format a rate with three digits in decimal units: `2.50 TB/s` for 2.5e12, "" for None."""
     if bytes_per_second is None:
         return ""
     return _in_units(bytes_per_second, {"PB/s": 1e15, "TB/s": 1e12, "GB/s": 1e9, "MB/s": 1e6})
 
 
 def _in_units(value: float, units: dict[str, float]) -> str:
-    """Three figures, in the first unit that leaves at least 1 of it once rounded, or the last; `1,030` from 1000 on."""
+    """Format a value with three digits in the first unit that gives at least 1 after rounding, else in the last."""
     texts = [(f"{value / scale:#.3g}", unit) for unit, scale in units.items()]
     figures, unit = next((each for each in texts if abs(float(each[0])) >= 1), texts[-1])
     if 1000 <= abs(float(figures)) < 1e6:

@@ -1,4 +1,4 @@
-"""The pages on the commands: their help, their room's text, and what was recorded of them, if it still fits."""
+"""The pages on the commands: their help, their packages' docstrings, and recorded runs that still fit."""
 
 import json
 import re
@@ -40,7 +40,7 @@ def test_every_command_has_its_page(pages: dict[str, str]) -> None:
             and "context" not in text.lower().split("| `--")[0]
         )
         assert f"fourways {name} " in text.partition("## Options")[0], "the help teaches by example"
-        assert len(text.partition("## What is behind it\n\n")[2]) > 200, "the room says what it does"
+        assert len(text.partition("## What is behind it\n\n")[2]) > 200, "the package says what it does"
 
 
 @pytest.mark.parametrize("command", book.COMMANDS, ids=lambda command: command.name)
@@ -59,7 +59,7 @@ def test_all_that_was_recorded_is_shown(root: Path, pages: dict[str, str]) -> No
         there = {path.stem for path in (root / "book" / folder / "commands").iterdir()}
         there = {stem for stem in there if not stem.startswith("signature")}  # which draws nothing
         assert shown <= there
-        assert len(there - shown) == whole.count("What it is about has changed since"), "the others are old"
+        assert len(there - shown) == whole.count("The code of this example has changed since"), "the others are old"
 
 
 def test_a_page_shows_source_rows_and_figure(pages: dict[str, str]) -> None:
@@ -76,7 +76,7 @@ def test_a_changed_kernel_or_no_recording_is_said(root: Path, clone: Path) -> No
     kernel = clone / "cpp" / "kernels" / "doublify.cuh"
     kernel.write_text(kernel.read_text() + "// changed\n")
     text = book.pages(GROUP)["time"]
-    assert text.count("What it is about has changed since this was recorded") == 1, "of my.cu it has not"
+    assert text.count("The code of this example has changed since this was recorded") == 1, "of my.cu it has not"
     assert text.count("Outputs recorded on **") == 1
 
 

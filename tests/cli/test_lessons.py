@@ -45,7 +45,7 @@ def fourways(*words: str) -> Result:
 
 def test_list() -> None:
     shown = fourways("list").stdout
-    assert all(found.number in shown and found.meta["kernel"] in shown for found in lesson.all_lessons())
+    assert all(each.number in shown and each.meta["kernel"] in shown for each in lesson.all_lessons())
 
 
 def test_a_lesson_that_fails_does_not_stop_the_others(clone: Path) -> None:
@@ -60,6 +60,21 @@ def test_a_lesson_that_fails_does_not_stop_the_others(clone: Path) -> None:
     assert not (clone / "book" / "recorded" / "01_fails.ipynb").exists()
     recorded = json.loads((clone / "book" / "recorded" / "02_runs.ipynb").read_text())
     assert recorded["metadata"]["fourways"]["stamp"]["sources"]
+
+
+def test_a_run_loads_no_profiler_linker_or_book(clone: Path) -> None:
+    code = (
+        "import sys; from fourways import cli\n"
+        "try:\n    cli.app(['run', '2'])\n"
+        "finally:\n    print(*sorted(name for name in sys.modules if name.startswith('fourways.')), file=sys.stderr)"
+    )
+    environment = toolchain.child_environment()
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and "02_runs" in done.stdout, done.stderr
+    loaded = set(done.stderr.splitlines()[-1].split())
+    assert "fourways.lesson" in loaded
+    unneeded = {f"fourways.{name}" for name in ("profiling", "linking", "book", "timeline", "sass")}
+    assert not loaded & unneeded
 
 
 def test_without_a_home_that_can_be_written_caches_go_to_the_clone(

@@ -35,7 +35,7 @@ def test_wheelhouse_for_a_bare_machine(pip: Pip, python: str, root: Path, tmp_pa
 
     With what that needs.
     """
-    wheels = gather(tmp_path / "new" / "house", python)
+    wheels = gather(tmp_path / "new" / "wheels", python)
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     optional = project["optional-dependencies"]
     del optional["more"]  # not locked: PyTorch alone is larger than all the rest
@@ -44,7 +44,7 @@ def test_wheelhouse_for_a_bare_machine(pip: Pip, python: str, root: Path, tmp_pa
     assert names(wheels) >= here - {"mypy", "ruff", "selenium"}
     assert names(wheels) >= {"nvidia-cuda-nvcc", "jedi", "rpds-py", "mako", "pycuda", "jupyter-book", "sphinx"}
     assert names(wheels).isdisjoint({"ruff", "mypy", "selenium"})
-    assert len(names(wheels)) == len(wheels) and wheels == sorted((tmp_path / "new" / "house").iterdir())
+    assert len(names(wheels)) == len(wheels) and wheels == sorted((tmp_path / "new" / "wheels").iterdir())
     download, build = pip.calls()
     assert {"--require-hashes", "--no-deps", "--only-binary"} <= set(download["words"])
     assert download["words"][:2] == build["words"][:2] == ["--python", python]
@@ -84,7 +84,7 @@ TOOLKIT = {*COMPILER, "nvidia-cuda-nvrtc", "nvidia-cuda-runtime", "nvidia-curand
 
 def test_the_toolkit_is_carried_whole_where_a_part_is_missing(pip: Pip, python: str, tmp_path: Path) -> None:
     said: list[str] = []
-    carried = names(install.wheelhouse(tmp_path / "house", python=python, have=PYTORCH, log=said.append))
+    carried = names(install.wheelhouse(tmp_path / "wheels", python=python, have=PYTORCH, log=said.append))
     assert carried >= TOOLKIT
     assert carried.isdisjoint({"numpy", "cupy-cuda13x", "cuda-bindings", "cuda-pathfinder", "nvidia-cuda-cupti"})
     [line] = [line for line in said if "toolkit is carried" in line]
@@ -96,7 +96,7 @@ def test_the_toolkit_is_carried_whole_where_a_part_is_missing(pip: Pip, python: 
 )
 def test_the_toolkit_is_left_out_whole(pip: Pip, python: str, tmp_path: Path, rest: list[str]) -> None:
     """Where the machine has all of it in wheels, or in /usr/local/cuda, which a pattern says."""
-    carried = names(gather(tmp_path / "house", python, have=[*PYTORCH, *rest]))
+    carried = names(gather(tmp_path / "wheels", python, have=[*PYTORCH, *rest]))
     assert carried.isdisjoint(TOOLKIT) and "pycuda" in carried and "jupyter-book" in carried
 
 
@@ -110,7 +110,7 @@ def test_a_version_that_does_not_do_counts_for_nothing(pip: Pip, python: str, tm
         "nvidia-nvjitlink==13.2.1",
     ]
     said: list[str] = []
-    carried = names(install.wheelhouse(tmp_path / "house", python=python, have=have, log=said.append))
+    carried = names(install.wheelhouse(tmp_path / "wheels", python=python, have=have, log=said.append))
     assert carried >= {"numpy", "jupyter-book", "nvidia-nvjitlink"} and carried.isdisjoint({"ruff", "rich", "torch"})
     named = [line for line in said if "pyproject.toml asks for" in line]
     assert len(named) == 3 and "numpy==1.26.4:" in named[0] and named[0].endswith("numpy>=2.1")
@@ -119,14 +119,14 @@ def test_a_version_that_does_not_do_counts_for_nothing(pip: Pip, python: str, tm
 
 
 def test_a_machine_that_has_everything(pip: Pip, python: str, tmp_path: Path) -> None:
-    assert gather(tmp_path / "house", python, have=["*"]) == []
-    assert pip.calls() == [] and (tmp_path / "house").is_dir()
+    assert gather(tmp_path / "wheels", python, have=["*"]) == []
+    assert pip.calls() == [] and (tmp_path / "wheels").is_dir()
 
 
 def test_wheelhouse_is_whole_or_not_there(pip: Pip, python: str, tmp_path: Path) -> None:
     pip.then("sys.exit('error: no network')")
     with pytest.raises(InstallError, match="no network") as failure:
-        gather(tmp_path / "house", python)
+        gather(tmp_path / "wheels", python)
     assert list(tmp_path.iterdir()) == []
     Path(str(failure.value).split("all of it: ")[1].split(")")[0]).unlink()
 
@@ -135,7 +135,7 @@ def test_wheelhouse_misses_nothing_silently(pip: Pip, python: str, tmp_path: Pat
     """A Python that the lock does not serve: pip skips what a marker excludes, without an error."""
     pip.then("for wheel in options['-d'].glob('numpy-*') if 'download' in words else (): wheel.unlink()")
     with pytest.raises(InstallError, match=r"requirements.lock holds nothing for Python .* of: numpy$"):
-        gather(tmp_path / "house", python)
+        gather(tmp_path / "wheels", python)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -128,8 +128,10 @@ def test_every_way_at_every_size_and_the_first_that_does_not_fit(monkeypatch: py
 
     monkeypatch.setattr(toolchain, "gpus", lambda: ())
     heard: list[str] = []
-    table = timing.time_sizes(ways_of(make_inputs=inputs), [10, 100, 1000, 10_000], heard.append)
-    assert [row["size"] for row in table.rows] == [10, 100]
+    grown = list(timing.time_sizes(ways_of(make_inputs=inputs), [10, 100, 1000, 10_000], heard.append))
+    assert [[row["size"] for row in table.rows] for table in grown] == [[10], [10, 100], [10, 100]]
+    assert [bool(table.note) for table in grown] == [False, False, True]
+    table = grown[-1]
     assert table.note == "1,000 elements and more were not timed: no room for 1000"
     assert heard == ["10 elements", "100 elements", "1,000 elements"]
     headings = [heading for heading, _ in table.columns]
@@ -139,7 +141,7 @@ def test_every_way_at_every_size_and_the_first_that_does_not_fit(monkeypatch: py
 def test_more_than_the_gpu_holds_is_refused_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     gpu = toolchain.Gpu("A GPU", "9.0", "sm_90", memory_bytes=8000)
     monkeypatch.setattr(toolchain, "gpus", lambda: (gpu,))
-    table = timing.time_sizes(ways_of(make_inputs=pytest.fail), [1001])
+    (table,) = timing.time_sizes(ways_of(make_inputs=pytest.fail), [1001])
     assert not table.rows
     assert "two arrays of 1,001 floats take 8,008 bytes; A GPU has 8,000" in table.note
 

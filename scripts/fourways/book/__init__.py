@@ -1,7 +1,7 @@
-"""The book: today's lesson texts with the outputs of their recorded GPU runs, and pages made from code.
+"""The book: the lessons with the outputs of their recorded GPU runs, and pages that are generated from code.
 
-`python -m fourways.book commands` runs the examples on the commands' pages on this machine's GPU and keeps what they
-give, `… commands time` those of one command; `… readme` makes the README's table and figure.
+`python -m fourways.book commands` runs the examples of the commands' pages on this machine's GPU and records their
+results; `… commands time` does so for one command. `… readme` writes the README's table and figure.
 """
 
 from fourways.book.build import BookError, Page, build, merge

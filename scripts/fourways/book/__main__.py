@@ -1,4 +1,4 @@
-"""What of the book and the README is made by running something, and then committed."""
+"""Generate committed parts of the book and the README: recorded examples of commands; the README's table and figure."""
 
 import sys
 

@@ -1,7 +1,7 @@
-"""Build the book: today's lesson texts, the outputs of their recorded GPU runs, and the book's own pages.
+"""Build the book from the lessons, the outputs of their recorded GPU runs, and the book's own pages.
 
-Outputs reach the book only where the recording was made from the code as it stands today (`record.fingerprint`). The
-other lessons are shown without outputs, and say so.
+A lesson's outputs are shown only if it was recorded with today's code (`record.fingerprint`). Other lessons are shown
+without outputs, and say why.
 """
 
 import copy
@@ -28,15 +28,12 @@ _SOURCES = {"cells": "its code cells", "kernel": "its kernel", "binding": "its b
 
 
 class BookError(RuntimeError):
-    """A book that could not be built. The message says why and what to do; an older book is left as it was."""
+    """A failed build of the book. The message says why and what to do; an older book is left unchanged."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """One lesson as the book shows it.
-
-    `stale` is empty where the outputs are those of the recording with this `stamp`; else it says why there are none.
-    """
+    """A lesson as the book shows it. `stamp` is that of its recording; `stale` says why there are no outputs, or ""."""
 
     lesson: lesson.Lesson
     notebook: Any
@@ -45,11 +42,11 @@ class Page:
 
 
 def build(commands: Mapping[str, str], out: Path | None = None) -> Path:
-    """Build the book into the folder `out` (default `build/book`, replaced whole) and return its `index.html`.
+    """Build the book into the folder `out` (default `build/book`) and return its `index.html`.
 
-    `commands` holds the pages on the commands, by name (`commands.pages`).
-    Lessons without up-to-date outputs are logged as warnings. Raises BookError where Jupyter Book is missing or
-    anything in the book is amiss (a warning of the build is an error); `out` then stays as it was.
+    The folder is replaced as a whole. `commands` holds the text of the commands' pages, by name (`commands.pages`).
+    Lessons without up-to-date outputs are logged as warnings. Raises BookError if Jupyter Book is missing or its build
+    gives any warning; `out` then stays unchanged.
     """
     if find_spec("jupyter_book") is None:
         raise BookError("Jupyter Book is not installed in this Python. `make setup` installs it (the extra `book`).")
@@ -62,22 +59,22 @@ def build(commands: Mapping[str, str], out: Path | None = None) -> Path:
                 log.warning("%s: no outputs in the book. %s", page.lesson.slug, page.stale)
         html = _render(source, Path(folder, "output"))
         if out.exists():
-            out.rename(Path(folder, "old"))  # goes with the temporary folder
+            out.rename(Path(folder, "old"))  # deleted with the temporary folder
         html.rename(out)
     return out / "index.html"
 
 
 def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
-    """Write everything that Jupyter Book needs into the new folder `source`; return the lessons' pages.
+    """Write everything that Jupyter Book needs into the new folder `source`, and return the lessons' pages.
 
-    `book/` itself becomes the top of the book, lessons become notebooks in `lessons/`, pages on commands `commands/`.
+    `source` gets a copy of `book/`, the lessons as notebooks in `lessons/`, and the commands' pages in `commands/`.
     """
     import nbformat
 
     book = kernels.root() / "book"
     shutil.copytree(book, source, ignore=shutil.ignore_patterns("recorded", "results"))
     lessons = lesson.all_lessons()
-    pages = [merge(found, book / "recorded" / f"{found.slug}.ipynb") for found in [*lessons, *lesson.pages()]]
+    pages = [merge(each, book / "recorded" / f"{each.slug}.ipynb") for each in [*lessons, *lesson.pages()]]
     (source / "lessons").mkdir()
     for page in pages:
         for cell in page.notebook.cells:
@@ -99,15 +96,15 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
     return pages
 
 
-def merge(found: lesson.Lesson, recording: Path) -> Page:
-    """Today's text of a lesson with the outputs of `recording`, cell by cell, or without any where they are stale.
+def merge(target: lesson.Lesson, recording: Path) -> Page:
+    """Return the page of a lesson with the outputs of `recording`, or without outputs if the recording is stale.
 
-    Solutions and what answers a question become folded, and the page opens with where its outputs come from. Raises
-    BookError for a recording whose stamp fits the lesson but whose cells do not.
+    Solutions and the outputs that answer a question are folded. The page begins with a line on the origin of its
+    outputs. Raises BookError if the recording's stamp fits the lesson but its number of cells does not.
     """
     import nbformat
 
-    notebook = copy.deepcopy(found.notebook)
+    notebook = copy.deepcopy(target.notebook)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     stamp: Mapping[str, Any] = {}
     outputs: list[list[Any]] = [[] for _ in code]
@@ -115,7 +112,7 @@ def merge(found: lesson.Lesson, recording: Path) -> Page:
     if recording.is_file():
         recorded = nbformat.read(recording, 4)
         stamp = recorded.metadata["fourways"]["stamp"]
-        today, then = fingerprint(found), stamp["sources"]
+        today, then = fingerprint(target), stamp["sources"]
         changed = " and ".join(words for part, words in _SOURCES.items() if today[part] != then.get(part))
         stale = changed and f"Changed since the recording on {stamp['date'][:10]}: {changed}."
         if not stale:
@@ -123,23 +120,23 @@ def merge(found: lesson.Lesson, recording: Path) -> Page:
     if len(outputs) != len(code):
         raise BookError(
             f"{recording.name} holds {len(outputs)} code cells, the lesson has {len(code)}, yet its stamp fits. "
-            f"Record it again on a machine with a GPU: fourways run {found.number} --record"
+            f"Record it again on a machine with a GPU: fourways run {target.number} --record"
         )
     for cell, cell_outputs in zip(code, outputs, strict=True):
         cell.outputs = cell_outputs
         for output in cell_outputs:
-            output.get("data", {}).pop(tables.MIME, None)  # the rows behind a table: the page shows the table
+            output.get("data", {}).pop(tables.MIME, None)  # a table's rows: the page shows the table itself
     for cell, answers in zip(notebook.cells, lesson.asked(notebook), strict=True):
         if "solution" in lesson.tags(cell):
             _fold(cell)
         elif answers:
             cell.metadata["tags"] = [*lesson.tags(cell), "hide-output"]
-    remedy = f"On a machine with a GPU, `fourways run {found.number} --record` records them."
+    remedy = f"On a machine with a GPU, `fourways run {target.number} --record` records them."
     missing = f":::{{admonition}} No outputs\n:class: warning\nThis page shows no outputs. {stale} {remedy}\n:::"
     note = missing if stale else provenance(stamp)
     first = next(cell for cell in notebook.cells if cell.cell_type == "markdown")
     first.source = re.sub(r"^# .+$", lambda title: f"{title[0]}\n\n{note}\n", first.source, count=1, flags=re.MULTILINE)
-    return Page(found, notebook, stamp, stale)
+    return Page(target, notebook, stamp, stale)
 
 
 def _fold(cell: Any) -> None:
@@ -151,7 +148,7 @@ def _fold(cell: Any) -> None:
 
 
 def provenance(stamp: Mapping[str, Any]) -> str:
-    """The line that says where recorded outputs come from: device, driver, compilers, day."""
+    """Return the line on the origin of recorded outputs: device, driver, compilers, day."""
     versions = {"driver": "driver", "nvcc": "nvcc", "nvrtc": "NVRTC"}
     parts = [
         f"Outputs recorded on **{stamp['device']}**" if stamp.get("device") else "Outputs recorded without a GPU",
@@ -162,14 +159,14 @@ def provenance(stamp: Mapping[str, Any]) -> str:
 
 
 def lesson_table(link: str, recorded: Sequence[str] = ()) -> str:
-    """The lessons as a Markdown table: number and title, kernel, minutes; and on what each was `recorded`, where given.
+    """Return the lessons as a Markdown table: number and title, kernel, minutes, and the rule for minutes below.
 
-    Below it stands how the minutes are counted. `link` is where a lesson lies, with `{}` for its slug.
+    `link` is the address of a lesson, with `{}` for its slug. `recorded` names the device of each lesson's recording.
     """
     rows = [["lesson", "kernel", "minutes"], ["---"] * 3]
-    for found in lesson.all_lessons():
-        title = f"[{found.number} · {found.title}]({link.format(found.slug)})"
-        rows.append([title, f"`{found.meta['kernel']}`", str(lesson.length(found))])
+    for each in lesson.all_lessons():
+        title = f"[{each.number} · {each.title}]({link.format(each.slug)})"
+        rows.append([title, f"`{each.meta['kernel']}`", str(lesson.length(each))])
     if recorded:
         for row, cell in zip(rows, ["recorded on", "---", *recorded], strict=True):
             row.append(cell)
@@ -177,13 +174,13 @@ def lesson_table(link: str, recorded: Sequence[str] = ()) -> str:
 
 
 def _way_styles() -> str:
-    """The ways' colours and names for the style sheet: one list for plots, drawings and pages."""
+    """Return the style sheet with the ways' colours and names, the same as in plots."""
     rule = '.cell.tag_way-{way} {{ --way: {colour}; --way-name: "{name}"; }}\n'
     return "".join(rule.format(way=way.name, colour=way.colour, name=way.label) for way in WAYS.values())
 
 
 def _render(source: Path, output: Path) -> Path:
-    """Run Jupyter Book with warnings as errors and return the folder of HTML."""
+    """Run Jupyter Book with warnings as errors, and return the folder of HTML."""
     program = "from jupyter_book.cli.main import main; main(prog_name='jupyter-book')"
     options = ["-W", "-n", "--keep-going", "-q", "--path-output", str(output)]
     command = [sys.executable, "-c", program, "build", *options, str(source)]

@@ -1,4 +1,4 @@
-"""The book's pages on the commands: each made from the command's own help, its room's text, and recorded runs."""
+"""The book's pages on commands: each consists of the command's help, its package's docstring, and recorded runs."""
 
 import inspect
 import json
@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from typer.core import TyperGroup
 
 from fourways import (
     building,
@@ -82,7 +84,7 @@ __global__ void square(T *x, int n)
 }
 """,
 }
-"""The files of the examples, by name; they lie in a folder outside the clone when these are recorded."""
+"""The files of the examples, by name. Recording puts them into a folder outside the clone."""
 
 _JSON = "What `--json` writes is explained in [The JSON of results](../results.md)."
 _LONG = 30  # rows; longer tables are folded
@@ -90,10 +92,13 @@ _LONG = 30  # rows; longer tables are folded
 
 @dataclass(frozen=True)
 class Command:
-    """A command with a page: the room whose text explains it, the runs that the page shows, whether they are drawn."""
+    """A command with a page: the module whose docstring explains it, and the runs that the page shows.
+
+    `examples` are the words after the command's name. `drawn` says whether the command draws a figure.
+    """
 
     name: str
-    room: ModuleType
+    module: ModuleType
     examples: Sequence[str]
     drawn: bool = True
 
@@ -121,22 +126,22 @@ TABLES: dict[str, Sequence[Callable[[Sequence[tables.Row]], tables.Table]]] = {
     "timeline": [timeline.table],
     "choose": [choosing.table],
 }
-"""How the rows of a recorded table are shown, by the table's name."""
+"""The functions that show the rows of a recorded table, by the table's name."""
 
 
 class ExampleError(RuntimeError):
-    """An example that could not be recorded; the message holds the command's own words."""
+    """An example that could not be recorded; the message holds the command's error."""
 
 
 def place(command: str, example: str, suffix: str) -> Path:
-    """Where the recorded result or figure of an example lies in the book."""
+    """Return the file in the book for an example's recorded rows (`suffix` ".json") or figure (".svg")."""
     slug = "_".join([command, *(re.sub(r"[^\w.]+", "-", word.replace("^", "")).strip("-") for word in example.split())])
     folder = "results" if suffix == ".json" else "figures"
     return kernels.root() / "book" / folder / "commands" / f"{slug}{suffix}"
 
 
 def sources(command: str, example: str) -> str:
-    """The SHA-256 of the files that a command's example is about."""
+    """Return the SHA-256 of the files that a command's example uses."""
     if command == "choose":  # what lessons 00 and 01 recorded of the ways' costs
         recorded = sorted((kernels.root() / "book" / "results").glob("*/0[01]_*.json"))
         return digest(path.read_bytes() for path in recorded)
@@ -152,7 +157,7 @@ def _own(example: str) -> list[str]:
 
 
 def record_example(command: Command, example: str) -> list[Path]:
-    """Run one example, and write its rows and its figure into the book; return the files.
+    """Run an example, write its rows and its figure into the book, and return these files.
 
     Raises ExampleError, and writes nothing, if the command fails.
     """
@@ -165,10 +170,10 @@ def record_example(command: Command, example: str) -> list[Path]:
         done = subprocess.run(call, cwd=folder, capture_output=True, text=True, env=toolchain.child_environment())
         if done.returncode:
             raise ExampleError(f"fourways {command.name} {example}: {files.plain(done.stderr).strip()}")
-        found = json.loads(Path(folder, "rows.json").read_text(encoding="utf-8"))
+        content = json.loads(Path(folder, "rows.json").read_text(encoding="utf-8"))
         warnings = [line for line in done.stderr.splitlines() if line.startswith("Doubtful")]
         more = {"command": f"fourways {command.name} {example}".strip(), "sources": sources(command.name, example)}
-        text = anonymous(files.results(found["stamp"], found["tables"], **more, warnings=warnings))
+        text = anonymous(files.results(content["stamp"], content["tables"], **more, warnings=warnings))
         figure = Path(folder, "figure.svg").read_bytes() if command.drawn else b""
     rows_file, figure_file = place(command.name, example, ".json"), place(command.name, example, ".svg")
     files.write_text(rows_file, text)
@@ -178,20 +183,20 @@ def record_example(command: Command, example: str) -> list[Path]:
     return [rows_file, figure_file]
 
 
-def pages(group: Any) -> dict[str, str]:
-    """The text of every page, by the command's name; `group` is Click's group of all commands."""
+def pages(group: TyperGroup) -> dict[str, str]:
+    """Return the text of every page by its command's name; `group` holds all commands."""
     return {command.name: _page(command, group.commands[command.name]) for command in COMMANDS}
 
 
-def _page(command: Command, click: Any) -> str:
-    parts = [f"# fourways {command.name}", click.help, "## Options", _options(click), _JSON]
+def _page(command: Command, typed: Any) -> str:
+    parts = [f"# fourways {command.name}", typed.help, "## Options", _options(typed), _JSON]
     parts += [part for example in command.examples for part in _example(command, example)]
-    return "\n\n".join([*parts, "## What is behind it", inspect.getdoc(command.room) or ""]) + "\n"
+    return "\n\n".join([*parts, "## What is behind it", inspect.getdoc(command.module) or ""]) + "\n"
 
 
-def _options(click: Any) -> str:
+def _options(typed: Any) -> str:
     rows = ["| argument | meaning |", "|---|---|"]
-    for parameter in click.params:
+    for parameter in typed.params:
         names = parameter.opts if parameter.param_type_name == "option" else [parameter.name.upper()]
         rows.append(f"| {', '.join(f'`{name}`' for name in names)} | {parameter.help or ''} |")
     return "\n".join(rows)
@@ -203,26 +208,29 @@ def _example(command: Command, example: str) -> list[str]:
     heading += [f"```cuda\n{text}```" for text in _own(example)]
     if not path.is_file():
         return [*heading, "Not recorded on a GPU yet: `make record` does so."]
-    found = json.loads(path.read_text(encoding="utf-8"))
-    if found["sources"] != sources(command.name, example):
-        return [*heading, "What it is about has changed since this was recorded: `make record`."]
+    recording = json.loads(path.read_text(encoding="utf-8"))
+    if recording["sources"] != sources(command.name, example):
+        return [*heading, "The code of this example has changed since this was recorded: `make record`."]
     figure = place(command.name, example, ".svg")
     image = _as_output(f"```{{image}} ../figures/commands/{figure.name}\n:alt: the figure of this run\n```")
     shown = [image] if command.drawn else []
-    for table in (view(rows) for name, rows in found["tables"].items() for view in TABLES.get(name, ())):
+    for table in (view(rows) for name, rows in recording["tables"].items() for view in TABLES.get(name, ())):
         html = _as_output(f'<div class="output text_html">{table._repr_mimebundle_()["text/html"]}</div>')
         long = len(table.rows) > _LONG
         shown.append(f"::::{{dropdown}} The table of {len(table.rows)} rows\n{html}\n::::" if long else html)
-    return [*heading, provenance(found["stamp"]), *shown, *found["warnings"]]
+    return [*heading, provenance(recording["stamp"]), *shown, *recording["warnings"]]
 
 
 def _as_output(text: str) -> str:
-    """`text` in the look of a lesson's outputs."""
+    """Return `text` in a box that looks like a lesson's outputs."""
     return f":::{{div}} recorded\n{text}\n:::"
 
 
 def record_examples(names: Sequence[str]) -> int:
-    """Record the examples of the commands named (default: all), one by one; 1 if one failed, 2 if there is none."""
+    """Record the examples of the named commands (default: all).
+
+    Returns an exit code: 0, 1 if an example failed, or 2 for a command without a page.
+    """
     failed, known = 0, [command.name for command in COMMANDS]
     if unknown := [name for name in names if name not in known]:
         print(f"no page on {unknown[0]!r}; there are: {', '.join(known)}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""The parts of the README that are made, not typed: the table of lessons, and the figure from the recorded run."""
+"""The generated parts of the README: the table of lessons, and the figure from the recorded run of lesson 01."""
 
 import json
 import re
@@ -14,19 +14,19 @@ _MARKED = re.compile(r"(<!-- lessons:.*?-->\n).*?(<!-- /lessons -->)", re.DOTALL
 
 
 def main() -> None:
-    """Write the table into README.md, and the figure to `book/figures`."""
+    """Write the table into README.md and the figure to `book/figures`. Exits with a message if it cannot."""
     path = kernels.root() / "README.md"
-    text, found = _MARKED.subn(
+    text, tables = _MARKED.subn(
         lambda match: match[1] + lesson_table("lessons/{}.md") + match[2], path.read_text(encoding="utf-8")
     )
-    if not found:
+    if not tables:
         sys.exit("README.md has no `<!-- lessons: ... -->` and `<!-- /lessons -->` around its table")
     figures.save(_first_result_figure(), kernels.root() / "book" / "figures" / "first_result.svg")
     files.write_text(path, text)
 
 
 def _first_result_figure() -> Any:
-    """Lesson 01's first results in its newest recording, without the host way's."""
+    """Draw the first results in lesson 01's newest recording, without the host way."""
     recorded = [json.loads(path.read_text()) for path in (kernels.root() / "book" / "results").glob("*/01_*.json")]
     if not recorded:
         sys.exit("lesson 01 has not been recorded: `make record` on a GPU machine")

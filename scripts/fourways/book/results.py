@@ -1,4 +1,4 @@
-"""The tables of the book's page on results: every key of a results file, from the schema that says what it means."""
+"""The tables of the book's page on results: every key of a file of results, with its meaning from the JSON Schema."""
 
 import json
 from typing import Any
@@ -9,13 +9,13 @@ Schema = dict[str, Any]
 
 
 def schema() -> Schema:
-    """The JSON Schema of the files that `files.results` makes."""
+    """Return the JSON Schema of files of results (`files.results`)."""
     file = kernels.root() / "book" / "_static" / "results.schema.json"
     return json.loads(file.read_text(encoding="utf-8"))
 
 
 def reference() -> str:
-    """What the schema says, as Markdown: a table of keys for the file, the stamp, and the rows of each known table."""
+    """Return the schema as Markdown: tables of the keys of the file, of the stamp, and of each kind of row."""
     whole = schema()
     known = whole["properties"]["tables"]["properties"]
     parts = {"The file": whole, "The stamp": whole["$defs"]["stamp"], "Samples": whole["$defs"]["summary"]}
@@ -33,7 +33,7 @@ def _section(title: str, part: Schema) -> str:
 
 
 def _kind(value: Schema) -> str:
-    """What stands under a key, in a word or two: `integer`, `samples or null`, `list of string`, `string by name`."""
+    """Return the type of a key's value in words: `integer`, `samples or null`, `list of string`, `string by name`."""
     if "anyOf" in value:
         return " or ".join(map(_kind, value["anyOf"]))
     if "$ref" in value:

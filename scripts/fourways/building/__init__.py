@@ -1,19 +1,20 @@
-"""Compile one kernel by one compiler, or by all of them side by side. Needs no GPU and no driver.
+"""Compile a kernel by one compiler, or by all compilers side by side. Needs no GPU and no driver.
 
 - nvrtc, nvcc: the compilers themselves
 - pycuda: nvcc, called as PyCUDA's `SourceModule` calls it
 - cuda.core: NVRTC, called by `cuda.core.Program`
-- cmake: the whole extension module `fourways_aot` with this kernel alone, or a case's package: configured, compiled,
-  linked. Its cubin holds whatever else `cpp/aot/NAME.cu` calls, as CUB's own kernels
+- cmake: a whole extension module, configured, compiled and linked: `fourways_aot` with this kernel alone, or a case's
+  package. Its cubin also holds everything else that `cpp/aot/NAME.cu` calls, such as CUB's kernels
 
-A compiler that refuses the kernel is a row that says why, and the others go on.
+If a compiler refuses the kernel, its row says why, and the other compilers go on.
 
-*cold* compiles: nothing is taken from a cache. *cached* is what a new process pays for the same build again, imports
-and the GPU's context not counted: it finds the machine code in the tool's own cache, or for cmake nothing to do.
-nvcc keeps no cache. NVRTC 13.0 keeps one where there is a driver, and confuses builds with and without `-ftz` in it, so
-it is off here. CuPy's `RawModule` keeps one for either, and asks the GPU for its architecture, so these two times need
-one. They hold what CuPy does besides: an empty file is compiled, whose output names the compiler's version, and the
-machine code found goes to the driver.
+*cold* is the time of a build without any cache. *cached* is the time of the same build in a new process, without
+imports and the GPU's context: the tool finds the machine code in its cache, and cmake finds nothing to do.
+
+nvcc has no cache. NVRTC 13.0 has one on machines with a driver, but confuses builds with and without `-ftz`, so it is
+off here. For nvrtc and nvcc, *cached* is therefore the time of CuPy's `RawModule`, which has a cache for both. CuPy
+asks the GPU for its architecture, so these two times need a GPU. They include two other things that CuPy does: it
+compiles an empty file to learn the compiler's version, and it loads the machine code into the driver.
 """
 
 from fourways.building.artefacts import ALL_COMPILERS, Made, make

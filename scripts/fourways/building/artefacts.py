@@ -1,4 +1,4 @@
-"""All that one compiler makes of one kernel: seconds cold and cached, bytes, resources."""
+"""The artefacts that a compiler makes of a kernel: their bytes, their build times cold and cached, their resources."""
 
 import shlex
 import subprocess
@@ -21,10 +21,10 @@ Binding = Callable[[Path, Sequence[str]], float]
 
 @dataclass
 class Made:
-    """What a compiler made for one architecture.
+    """The artefacts of a kernel by one compiler for one architecture.
 
-    `seconds` and `cached` are samples by the host's clock; `sizes` are bytes by artefact; `resources` by entry point.
-    `missing` says why there is no `cached`, no such artefact, or no such resource (`shared`, `spill`).
+    `seconds` (cold) and `cached` are samples of the host's clock. `sizes` are bytes by artefact, `resources` are by
+    entry point. `missing` gives the reasons for missing values: "cached", an artefact, or a resource ("shared").
     """
 
     seconds: list[float] = field(default_factory=list)
@@ -35,7 +35,7 @@ class Made:
 
 
 Maker = Callable[[Path, str, Sequence[str], Path], Made]
-"""Builds a kernel file for an architecture with options, in a folder."""
+"""A function that builds a kernel file for an architecture ("sm_90") with compiler options, in a folder."""
 
 
 def make(
@@ -48,11 +48,11 @@ def make(
 ) -> Made:
     """Build the kernel file `path` by one of ALL_COMPILERS for `arch` ("sm_90") with `options`, and build it again.
 
-    `binding` builds the module of a kernel outside of cpp/kernels: in a folder, with options of CMake's; it returns the
-    seconds that it took. `own` holds more compilers, by name.
+    `binding(folder, options)` builds the extension module of a kernel outside of cpp/kernels with CMake's options, and
+    returns its seconds. `own` holds further compilers by name.
 
-    Raises ValueError for another compiler, NotOfferedError where this one cannot build this kernel here, BuildError
-    with the compiler's own words where it refuses.
+    Raises ValueError for an unknown compiler, NotOfferedError if the compiler cannot build this kernel on this
+    machine, and BuildError with the compiler's message if it refuses the kernel.
     """
     if compiler not in (known := [*ALL_COMPILERS, *own]):
         raise ValueError(f"no compiler {compiler!r}; there are: {', '.join(known)}")
@@ -70,7 +70,7 @@ def make(
 
 
 def _unavailable(compiler: str, path: Path, has_binding: bool) -> str:
-    """Why `compiler` cannot build the kernel file `path` on this machine, or ""."""
+    """Return why `compiler` cannot build the kernel file `path` on this machine, or ""."""
     if compiler == "pycuda" and not toolchain.installed("pycuda"):
         return "PyCUDA is not installed: fourways install-pycuda"
     if compiler in ("nvcc", "pycuda", "cmake") and not toolchain.nvcc():
@@ -78,12 +78,12 @@ def _unavailable(compiler: str, path: Path, has_binding: bool) -> str:
     if compiler == "cmake":
         if not toolchain.program("cuobjdump"):
             return f"no cuobjdump found, which looks into the module: {toolchain.SETUP}"
-        home = kernels.root() / "cpp"
+        cpp = kernels.root() / "cpp"
         if has_binding:
             return ""
-        if path.resolve().parent != home / "kernels":
+        if path.resolve().parent != cpp / "kernels":
             return f"the module holds kernels of cpp/kernels alone; for {path.name} a case makes one: --case my_case.py"
-        if not (home / "aot" / f"{path.stem}.cu").is_file():
+        if not (cpp / "aot" / f"{path.stem}.cu").is_file():
             return f"there is no cpp/aot/{path.stem}.cu that launches this kernel"
     return ""
 
@@ -135,7 +135,7 @@ def _cmake(path: Path, arch: str, options: Sequence[str], folder: Path, binding:
         made = Made([binding(folder, given)])
     except BuildError:
         raise
-    except RuntimeError as refusal:  # of a case's package
+    except RuntimeError as refusal:  # from a case's package
         raise BuildError("CMake could not build the module", str(refusal)) from None
     made.cached = [binding(folder, ()) for _ in range(TIMES)]
     (module,) = folder.glob("*.so")

@@ -1,4 +1,4 @@
-"""One kernel by several compilers for several architectures, side by side. Needs no GPU and no driver."""
+"""A kernel built by several compilers for several architectures, side by side."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -27,17 +27,18 @@ def rows(
     binding: Binding | None = None,
     own: Mapping[str, Maker] = {},
 ) -> list[Row]:
-    """A row for each compiler and architecture, and with nvcc and several architectures one for the fatbin of all.
+    """Build the kernel file `path` by each compiler for each architecture, and return a row for each build.
 
-    `seconds` and `cached_seconds` are median, p10 and p90 by the host's clock, as `make` defines them; `*_bytes` the
-    artefacts' sizes; `registers`, `shared_bytes`, `stack_bytes` and `spill_bytes` what `entry` needs, or else the
-    hungriest entry point. None is what a compiler does not do: `missing` says why, and `not_built` of one that cannot
-    build this kernel here at all, or that refuses it. `tell` hears what is being built. `binding` and `own` are
-    as for `make`.
-    Raises BuildError for what every compiler refuses, in the first one's words, for an `entry` that is not there and
-    for a file without any.
+    With nvcc and several architectures one more row is the fatbin for all of them.
+    `seconds` and `cached_seconds` are median, p10 and p90 by the host's clock, as `make` defines them. `*_bytes` are
+    the artefacts' sizes. `registers`, `shared_bytes`, `stack_bytes` and `spill_bytes` are the resources of `entry`,
+    or without it the largest of any entry point. A value that a compiler does not give is None, and `missing` says
+    why. `not_built` says why a compiler cannot build this kernel here, or refuses it. `tell` is called with the name
+    of each build. `binding` and `own` are as for `make`.
+    Raises BuildError, with the first compiler's message, if every compiler refuses the kernel, and if the file has no
+    entry point or no `entry`.
     """
-    found: list[Row] = []
+    built: list[Row] = []
     refusals: list[BuildError] = []
     for name in names:
         for arch in archs:
@@ -46,28 +47,28 @@ def rows(
             try:
                 made = make(path, name, arch, options, binding, own)
             except NotOfferedError as reason:
-                found.append(row | {"arch": "", "not_built": str(reason)})
+                built.append(row | {"arch": "", "not_built": str(reason)})
                 break
             except BuildError as refusal:
                 refusals.append(refusal)
-                found.append(row | {"not_built": f"refused: {refusal.brief}"})
+                built.append(row | {"not_built": f"refused: {refusal.brief}"})
                 continue
             row |= {"seconds": summary(made.seconds), "cached_seconds": summary(made.cached) if made.cached else None}
             row |= {f"{artefact}_bytes": size for artefact, size in made.sizes.items()}
             row |= _needs(made.resources, entry, path) | {
                 "missing": made.missing | _mangled(made.resources, entry, path)
             }
-            found.append(row | {f"{what}_bytes": None for what in made.missing if f"{what}_bytes" in row})
-        if name == "nvcc" and len(archs) > 1 and all(row["seconds"] for row in found[-len(archs) :]):
+            built.append(row | {f"{what}_bytes": None for what in made.missing if f"{what}_bytes" in row})
+        if name == "nvcc" and len(archs) > 1 and all(row["seconds"] for row in built[-len(archs) :]):
             tell(f"a fatbin for {len(archs)} architectures")
             made_fatbin = build(path, "nvcc", archs, "fatbin", options)
             row = _row(path, "nvcc", f"{len(archs)} + PTX", None)
             row |= {"seconds": summary([made_fatbin.seconds]), "fatbin_bytes": len(made_fatbin.code)}
-            found.append(row | {"holds": [*archs, archs[-1].replace("sm_", "compute_")]})
-    if not any(row["seconds"] for row in found):
-        others = "\n".join(f"{row['compiler']}: {row['not_built']}" for row in found)
+            built.append(row | {"holds": [*archs, archs[-1].replace("sm_", "compute_")]})
+    if not any(row["seconds"] for row in built):
+        others = "\n".join(f"{row['compiler']}: {row['not_built']}" for row in built)
         raise refusals[0] if refusals else BuildError(others)
-    return found
+    return built
 
 
 def _row(path: Path, compiler: str, arch: str, entry: str | None) -> Row:
@@ -85,7 +86,7 @@ def _needs(resources: dict[str, Resources], entry: str | None, path: Path) -> Ro
 
 
 def _mangled(resources: dict[str, Resources], entry: str | None, path: Path) -> dict[str, str]:
-    """What is missing where the file's own kernel, no template, is not declared `extern "C"`: its plain name."""
+    """Return what to say under `missing` if the file's own kernel, no template, is not declared `extern "C"`."""
     symbols = [symbol for symbol in resources if symbol.startswith("_Z") and is_entry(symbol, entry)]
     for name in kernels.parameters(path.read_text(encoding="utf-8", errors="replace")):
         for symbol in symbols:
@@ -94,8 +95,8 @@ def _mangled(resources: dict[str, Resources], entry: str | None, path: Path) -> 
     return {}
 
 
-def table(found: Sequence[Row]) -> Table:
-    """The rows of `rows()`: how long each build takes, and what the kernel needs."""
+def table(builds: Sequence[Row]) -> Table:
+    """Show the rows of `rows()`: the seconds of each build, and the kernel's resources."""
     columns: list[Column] = [
         ("compiler", lambda row: row["compiler"]),
         ("arch", lambda row: row["arch"]),
@@ -105,16 +106,16 @@ def table(found: Sequence[Row]) -> Table:
     columns += [(name.removesuffix("_bytes"), _count(name)) for name in _RESOURCES]
     note = "Host clock, medians. Registers a thread; shared memory in bytes a block; stack, spills in bytes a thread."
     compilers: dict[str, dict[str, None]] = {}
-    for row in found:
+    for row in builds:
         reasons = [f"no {what}: {reason}." for what, reason in row["missing"].items()]
         for reason in [f"not built: {row['not_built']}."] if row["not_built"] else reasons:
             compilers.setdefault(reason, {})[row["compiler"]] = None
     notes = [f"{', '.join(names)}: {reason}" for reason, names in compilers.items()]
-    return Table("build", found, columns, "\n".join([note, *notes]))
+    return Table("build", builds, columns, "\n".join([note, *notes]))
 
 
-def sizes_table(found: Sequence[Row]) -> Table:
-    """The rows of `rows()`: bytes of every artefact that each compiler makes."""
+def sizes_table(builds: Sequence[Row]) -> Table:
+    """Show the rows of `rows()`: the bytes of every artefact that each compiler makes."""
     columns: list[Column] = [
         ("compiler", lambda row: row["compiler"]),
         ("arch", lambda row: row["arch"]),
@@ -122,12 +123,12 @@ def sizes_table(found: Sequence[Row]) -> Table:
     names = {"ptx": "PTX", "ltoir": "LTO-IR"}
     columns += [(names.get(artefact, artefact), _count(f"{artefact}_bytes")) for artefact in ARTEFACTS]
     note = "Bytes. A fatbin holds machine code and PTX, compressed; the module is the whole file that Python imports."
-    return Table("sizes", [row for row in found if not row["not_built"]], columns, note)
+    return Table("sizes", [row for row in builds if not row["not_built"]], columns, note)
 
 
-def matrix_table(found: Sequence[Row]) -> Table:
-    """The rows of `rows()` with a column for each architecture: seconds of a cold build, and bytes of the cubin."""
-    singles = [row for row in found if row["cubin_bytes"]]
+def matrix_table(builds: Sequence[Row]) -> Table:
+    """Show the rows of `rows()` with a column for each architecture: seconds of a cold build, bytes of the cubin."""
+    singles = [row for row in builds if row["cubin_bytes"]]
     shown: list[Row] = []
     for compiler in dict.fromkeys(row["compiler"] for row in singles):
         mine = {row["arch"]: row for row in singles if row["compiler"] == compiler}
@@ -148,13 +149,13 @@ def _count(name: str) -> Callable[[Row], str]:
     return lambda row: "" if row[name] is None else f"{row[name]:,}"
 
 
-def figure(found: Sequence[Row]) -> Any:
-    """The rows of `rows()` as bars: seconds of a build by each compiler, cold, and below that cached.
+def figure(builds: Sequence[Row]) -> Any:
+    """Draw the rows of `rows()` as bars: the seconds of a build by each compiler, cold and below that cached.
 
-    The axes are logarithmic: one compiler may take a hundred times as long as another. With several architectures a
-    bar is the median over those timed.
+    The axes are logarithmic, because one compiler can take a hundred times as long as another. With several
+    architectures a bar is their median.
     """
-    singles = [row for row in found if row["seconds"] and "holds" not in row]
+    singles = [row for row in builds if row["seconds"] and "holds" not in row]
     panels: dict[str, dict[str, float]] = {}
     for panel, key in (("cold", "seconds"), ("cached", "cached_seconds")):
         timed: dict[str, list[float]] = {}
@@ -167,33 +168,33 @@ def figure(found: Sequence[Row]) -> Any:
             bars = {compiler: median(values) for compiler, values in timed.items()}
             panels[f"{panel} ({where}, host clock)"] = bars
     colours = {**figures.COLOURS, "cmake": figures.COLOURS.get("pybind11", "")}
-    drawn = figures.bars(panels, seconds, colours, f"Building {found[0]['kernel']}")
+    drawn = figures.bars(panels, seconds, colours, f"Building {builds[0]['kernel']}")
     for axes, values in zip(drawn.axes, panels.values(), strict=True):
         axes.set_xscale("log")
-        axes.set_xlim(min(values.values()) / 3, max(values.values()) * 4)  # room for a bar, and for the last's text
+        axes.set_xlim(min(values.values()) / 3, max(values.values()) * 4)  # space for the text of the longest bar
         axes.xaxis.set_major_formatter(lambda value, _: seconds(value))
         axes.spines["bottom"].set_visible(True)
     return drawn
 
 
 def runs_on(archs: Sequence[str]) -> Table:
-    """Which artefact runs on which GPU, by the rules of `toolchain.runs_on`."""
+    """Return a table that shows which artefact runs on which GPU, by the rules of `toolchain.runs_on`."""
     holds: dict[str, list[str]] = {}
     for arch in archs:
         ptx = arch.replace("sm_", "compute_")
         holds |= {f"cubin {arch}": [arch], f"PTX {ptx}": [ptx]}
     if len(archs) > 1:
         holds["fatbin of all"] = [*archs, ptx]
-    found: list[Row] = []
+    rows: list[Row] = []
     for name, codes in holds.items():
         gpus = [gpu for gpu in toolchain.ARCHITECTURES if toolchain.runs_on(codes, f"sm_{gpu}")]
-        found.append({"artefact": name, "gpus": gpus})
-    return runs_on_table(found)
+        rows.append({"artefact": name, "gpus": gpus})
+    return runs_on_table(rows)
 
 
-def runs_on_table(found: Sequence[Row]) -> Table:
-    """The rows of `runs_on` as a table."""
+def runs_on_table(rows: Sequence[Row]) -> Table:
+    """Show the rows of `runs_on`."""
     columns: list[Column] = [("artefact", lambda row: row["artefact"])]
     for gpu in toolchain.ARCHITECTURES:
         columns.append((f"sm_{gpu}", lambda row, gpu=gpu: "runs" if gpu in row["gpus"] else "–"))  # type: ignore[misc]
-    return Table("runs_on", found, columns, "PTX needs a driver as new as the toolkit that made it.")
+    return Table("runs_on", rows, columns, "PTX needs a driver as new as the toolkit that made it.")

@@ -1,9 +1,9 @@
-"""Compile one kernel, by NVRTC or NVCC, for one architecture: code, seconds, registers. Needs no GPU and no driver.
+"""A kernel compiled by NVRTC or NVCC for one architecture: code, seconds, registers. Needs no GPU and no driver.
 
-What the compilers get, besides your options: the architecture, the toolkit's include folders, the kernel's own folder,
-`-v` for ptxas, which only reports, and for NVRTC `--no-cache`, so that every build is one. Nothing else, so that the
-two can be compared. CuPy's `RawModule` adds more on its own, `-ftz=true` above all (denormals are flushed to zero);
-`ways.WAYS["nvrtc"].recipe` has these options.
+Both compilers get your options, the architecture, the toolkit's include folders, the kernel's own folder, and `-v` for
+ptxas, which only reports. NVRTC also gets `--no-cache`, so that every build compiles. They get nothing else, so that
+the two can be compared. CuPy's `RawModule` adds options, above all `-ftz=true` (denormals are flushed to zero):
+`ways.WAYS["nvrtc"].recipe` lists them.
 """
 
 import os
@@ -59,10 +59,10 @@ _ADVICE = (
 
 
 class BuildError(RuntimeError):
-    """Nothing could be built: one line says `what` failed; below it stand a tool's own `words`, if there were any.
+    """A failed build. The message is a line that says `what` failed, and below it the tool's own `words`.
 
-    The last line is advice where there is any: the one given, or what the words call for. `brief` is one line for a
-    table: the first error in those words, without folders, and the advice.
+    The last line is advice, if there is any: the given one, or one that fits the words. `brief` is one line for a
+    table: the first error in the words, without folders, and the advice.
     """
 
     def __init__(self, what: str, words: str = "", advice: str = "") -> None:
@@ -76,7 +76,7 @@ class BuildError(RuntimeError):
 
 @dataclass(frozen=True)
 class Build:
-    """A compiled kernel file. `seconds` is wall-clock time; `resources`, by entry point, is empty but for a cubin."""
+    """A compiled kernel file. `seconds` is wall-clock time; `resources`, by entry point, are those of a cubin only."""
 
     path: Path
     code: bytes
@@ -85,13 +85,13 @@ class Build:
 
     @property
     def registers(self) -> int:
-        """Registers a thread of the hungriest entry point; 0 where there is no machine code."""
-        return max((found.registers for found in self.resources.values()), default=0)
+        """The registers per thread, of the entry point that needs most; 0 without machine code."""
+        return max((needs.registers for needs in self.resources.values()), default=0)
 
     @property
     def shared_bytes(self) -> int:
-        """Static shared memory a block of the hungriest entry point, in bytes."""
-        return max((found.shared_bytes for found in self.resources.values()), default=0)
+        """The bytes of static shared memory per block, of the entry point that needs most."""
+        return max((needs.shared_bytes for needs in self.resources.values()), default=0)
 
 
 def build(
@@ -103,11 +103,11 @@ def build(
 ) -> Build:
     """Compile the kernel file `path`.
 
-    `compiler` is one of COMPILERS, `output` one of OUTPUTS, `arch` as "sm_90" or "90"; `options` go to the compiler as
-    they are ("-DFACTOR=3", "-use_fast_math", "-lineinfo"). The time NVRTC's library takes to load is not counted.
-    A fatbin, which NVRTC does not make, holds machine code for `arch`, which may be a list, and PTX of the last.
-    Raises ValueError for another compiler or output, or for a text in the place of its file's path, BuildError for
-    whatever the compiler refuses.
+    `compiler` is one of COMPILERS, `output` one of OUTPUTS, `arch` is "sm_90" or "90". `options` go to the compiler
+    unchanged ("-DFACTOR=3", "-use_fast_math", "-lineinfo"). The seconds do not include loading NVRTC's library.
+    Only nvcc makes a fatbin. It holds machine code for `arch`, which may then be a list, and PTX for the last one.
+    Raises ValueError for an unknown compiler or output, or if `path` is a kernel's text; BuildError if the compiler
+    refuses the kernel.
     """
     if "__global__" in str(path):
         raise ValueError("the path of a file is wanted, and the text of a kernel came: write it to a file first")
@@ -160,7 +160,7 @@ def _nvrtc(path: Path, numbers: Sequence[str], output: str, options: Sequence[st
 
 
 def _fetch(nvrtc, program, what: str) -> bytes:  # type: ignore[no-untyped-def]  # a module and its handle
-    """NVRTC's pair of calls: nvrtcGet<what>Size, then nvrtcGet<what> into a buffer of that size."""
+    """Return an output of NVRTC by its two calls: nvrtcGet<what>Size, then nvrtcGet<what> into such a buffer."""
     error, size = getattr(nvrtc, f"nvrtcGet{what}Size")(program)
     buffer = b"\0" * (0 if error else size)
     if error or (error := getattr(nvrtc, f"nvrtcGet{what}")(program, buffer)[0]):
@@ -197,6 +197,6 @@ def _nvcc(path: Path, numbers: Sequence[str], output: str, options: Sequence[str
 
 
 def is_entry(name: str, entry: str | None) -> bool:
-    """Whether `name` in machine code is the function `entry`, as written or mangled; without an entry all are."""
+    """Return whether `name` in machine code is the function `entry`, plain or mangled; True without an entry."""
     # without extern "C" a name is mangled: its length, then the name
     return not entry or bool(re.match(rf"{re.escape(entry)}$|.*(?<!\d){len(entry)}{re.escape(entry)}", name))

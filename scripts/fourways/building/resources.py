@@ -1,4 +1,4 @@
-"""What a kernel needs of the GPU: as ptxas says while it compiles, or as machine code says itself."""
+"""The resources of kernels (registers, memory), as ptxas prints them while it compiles, or read from machine code."""
 
 import re
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ _ENTRY = re.compile(
 
 @dataclass(frozen=True)
 class Resources:
-    """What one entry point needs: registers a thread; bytes of shared memory a block; stack, spills a thread.
+    """The resources of an entry point: registers, stack and spills are per thread, static shared memory per block.
 
-    Spills are stores and loads together.
+    Spills are the bytes of stores and loads together.
     """
 
     registers: int
@@ -27,7 +27,7 @@ class Resources:
 
 
 def of_log(log: str) -> dict[str, Resources]:
-    """What `ptxas -v` said about each entry point, by name."""
+    """Return the resources in the output of `ptxas -v`, by entry point."""
     return {
         name: Resources(int(registers), int(shared or 0), int(stack), int(stores) + int(loads))
         for name, stack, stores, loads, registers, shared in _ENTRY.findall(log)
@@ -35,14 +35,14 @@ def of_log(log: str) -> dict[str, Resources]:
 
 
 def of_code(file: Path) -> dict[str, Resources]:
-    """What machine code says of each function in it, by name: of a cubin, or of a module that holds one.
+    """Return the resources of each function in a cubin, or in a module that holds one, by name.
 
-    It does not tell spills from other stack, and from sm_90 on counts the kilobyte of shared memory that the system
-    takes of each block. Raises FileNotFoundError, with the remedy, without cuobjdump.
+    Machine code does not tell spills from other stack, so `spill_bytes` is 0. From sm_90 on, shared memory includes
+    the kilobyte that the system takes in each block. Raises FileNotFoundError, with the remedy, without cuobjdump.
     """
     tool = toolchain.program("cuobjdump")
     if tool is None:
         raise FileNotFoundError(f"no cuobjdump found, which looks into machine code: {toolchain.SETUP}")
     printed = toolchain.run(str(tool), "-res-usage", str(file)).stdout
-    found = re.findall(r"Function (\S+):\s+REG:(\d+) STACK:(\d+) SHARED:(\d+)", printed)
-    return {name: Resources(int(count), int(shared), int(stack), 0) for name, count, stack, shared in found}
+    functions = re.findall(r"Function (\S+):\s+REG:(\d+) STACK:(\d+) SHARED:(\d+)", printed)
+    return {name: Resources(int(count), int(shared), int(stack), 0) for name, count, stack, shared in functions}

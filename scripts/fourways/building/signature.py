@@ -1,8 +1,8 @@
-"""A kernel's signature as the compiler has it: typedefs resolved, what is only read, sizes, NumPy's dtypes.
+"""Ask the compiler for a kernel's parameters: types without typedefs, inputs and outputs, sizes, NumPy's dtypes.
 
-The file is included in one that instantiates, for each kernel, an empty kernel whose template argument is the type that
-`kernels.TELLING` makes of it. The compiler writes that type into the empty kernel's name, which stands in the PTX.
-NVRTC is asked first, and nvcc where NVRTC refuses the file. Neither needs a GPU.
+A generated file includes the kernel's file. For each kernel it instantiates an empty kernel, whose template argument
+is the type that `kernels.TELLING` makes of the kernel. The compiler writes that type into the empty kernel's mangled
+name, which can be read from the PTX. NVRTC compiles the file, or nvcc if NVRTC refuses it. Neither needs a GPU.
 """
 
 import ctypes
@@ -23,7 +23,7 @@ namespace fourways_signature {{ template <int, class Told_> __global__ void show
 
 {instances}
 """
-_INSTANCE = (  # where a kernel may have any name
+_INSTANCE = (  # outside of any namespace, so that a kernel may have any name
     "template __global__ void fourways_signature::show_<"
     "{number}, fourways_signature::of_<decltype({entry})>::signature_>();"
 )
@@ -31,11 +31,11 @@ _NOT_FOR_PTX = re.compile(r"--?(?:dlto|dlink-time-opt|gen-opt-lto|std=c\+\+03)(?
 
 
 def signatures(path: Path | str, entries: Sequence[str] = (), options: Sequence[str] = ()) -> dict[str, Signature]:
-    """The signatures of the kernels in the file `path`, by name.
+    """Return the signatures of the kernels in the file `path`, by name.
 
-    `entries` are kernels, or instances of templates as `scale<float, 4>`; by default all kernels that are no template.
-    `options` go to the compiler. Raises BuildError for what neither NVRTC nor nvcc compiles, and where there is no
-    kernel, or one that is named is not there.
+    `entries` are kernels, or instances of templates such as `scale<float, 4>`; the default is all kernels that are not
+    templates. `options` go to the compiler. Raises BuildError if neither NVRTC nor nvcc compiles the file, and if it
+    holds no kernel, or not the named ones.
     """
     path = Path(path).resolve()
     if {'"', "\n"} & {*str(path)}:
@@ -57,23 +57,23 @@ def signatures(path: Path | str, entries: Sequence[str] = (), options: Sequence[
                 there = hidden if lost[0] in written else f"there are: {', '.join(written)}"
                 raise BuildError(f"{path.name}: the compiler finds no kernel {lost[0]}; {there}") from None
             raise
-    found = {}
+    by_entry = {}
     for name, number in re.findall(r"\.entry (_ZN18fourways_signature5show_ILi(\d+)E\w+)", ptx):
         entry = entries[int(number)]
         try:
-            found[entry] = kernels.signature(entry, _demangled(name), written.get(entry.partition("<")[0], ""))
+            by_entry[entry] = kernels.signature(entry, _demangled(name), written.get(entry.partition("<")[0], ""))
         except ValueError as error:
             raise BuildError(f"{path.name}: {error}") from None
-    return {entry: found[entry] for entry in entries}
+    return {entry: by_entry[entry] for entry in entries}
 
 
-def signature_rows(found: Iterable[Signature]) -> list[Row]:
-    """A row for each parameter of each kernel: `entry`, and what `Parameter` has."""
-    return [{"entry": each.entry} | asdict(parameter) for each in found for parameter in each.parameters]
+def signature_rows(of_kernels: Iterable[Signature]) -> list[Row]:
+    """Return a row for each parameter of each kernel: `entry`, and the fields of `Parameter`."""
+    return [{"entry": each.entry} | asdict(parameter) for each in of_kernels for parameter in each.parameters]
 
 
 def signature_table(rows: Sequence[Row]) -> Table:
-    """The rows of `signature_rows` as a table."""
+    """Show the rows of `signature_rows`."""
     columns = [
         ("kernel", lambda row: row["entry"]),
         ("parameter", lambda row: row["name"]),
@@ -91,7 +91,7 @@ def _is_template(path: Path, name: str) -> bool:
 
 
 def _ptx(path: Path, options: Sequence[str]) -> str:
-    """By NVRTC, or else nvcc; functions may be missing (`-rdc`), as those of a program's other units are."""
+    """Compile to PTX by NVRTC, else by nvcc. With `-rdc` the file may call functions of other translation units."""
     try:
         return build(path, "nvrtc", "90", "ptx", ["-rdc=true", *options]).code.decode(errors="replace")
     except BuildError as by_nvrtc:
@@ -102,7 +102,7 @@ def _ptx(path: Path, options: Sequence[str]) -> str:
 
 
 def _demangled(name: str) -> str:
-    """A C++ name by the C++ library itself, `__cxa_demangle` of the Itanium C++ ABI."""
+    """Return the C++ name of a mangled symbol, by `__cxa_demangle` of the C++ library (Itanium C++ ABI)."""
     demangle = ctypes.CDLL("libstdc++.so.6").__cxa_demangle
     demangle.restype = ctypes.c_void_p
     status = ctypes.c_int()

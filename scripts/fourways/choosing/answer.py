@@ -1,4 +1,4 @@
-"""The answer to "which way?": what each costs a user or a developer, the best one first."""
+"""The answer to "which way?": the seconds of each way for a program, the best way first."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,12 +10,12 @@ from fourways.tables import Row, Table, seconds, seconds_range
 def choose(
     costs: Mapping[str, Cost], kernel: float, launches: int, runs: int = 1, cold_runs: int = 0, edits: int = 0
 ) -> Table:
-    """Compare ways for so many runs of a program that launches a kernel that often: a row each, the best first.
+    """Compare ways for `runs` runs of a program that launches a kernel `launches` times after its first result.
 
-    `kernel` is how many seconds the GPU works on a launch. `cold_runs` of the runs find nothing built; `edits` is how
-    often the kernel changes and is built anew. `low_seconds` and `high_seconds` are the total at the 10th and at the
-    90th percentile of the start; a way whose low end reaches the best one's high end is "as good".
-    Raises ValueError for numbers that make no sense, and where they come to more seconds than a float holds.
+    Returns a row for each way, the best first. `kernel` is the GPU's seconds for a launch. `cold_runs` of the runs find
+    nothing built. `edits` is how often the kernel is changed and built again. `low_seconds` and `high_seconds` are the
+    total with the 10th and the 90th percentile of the start. A way whose low end reaches the high end of the best is
+    "as good". Raises ValueError for impossible numbers, and if the total is larger than a float.
     """
     if kernel <= 0 or launches < 0 or runs < 1 or edits < 0:
         raise ValueError("a kernel takes more than 0 s, there is at least one run; launches and edits are not negative")
@@ -29,7 +29,7 @@ def choose(
         for cost in costs.values():
             rows.append({"way": cost.name, "clock": "host"} | asked | _answer(cost, asked))
         held = all(math.isfinite(value) for row in rows for value in row.values() if isinstance(value, int | float))
-    except OverflowError:  # of an int that no float holds
+    except OverflowError:  # an int too large for a float
         held = False
     if not held:
         raise ValueError("all of it together takes more seconds than a number can hold")
@@ -59,7 +59,7 @@ def _answer(cost: Cost, asked: Row) -> Row:
 
 
 def table(rows: Sequence[Row]) -> Table:
-    """The rows of `choose` as a table; its note says what was asked, where it was measured, and where ways cross."""
+    """Show the rows of `choose`; the note repeats the question, and names the measurements' origin and crossings."""
     columns = [
         ("way", lambda row: row["way"]),
         ("start", lambda row: seconds(row["start_seconds"])),
@@ -75,7 +75,7 @@ def table(rows: Sequence[Row]) -> Table:
 
 
 def _launch(row: Row) -> str:
-    """The longer of launch and kernel, and who is busy with it."""
+    """Return the longer of launch and kernel, and whether the host or the GPU is busy with it."""
     host = row["launch_seconds"] > row["kernel_seconds"]
     return f"{seconds(max(row['launch_seconds'], row['kernel_seconds']))} {'host' if host else 'GPU'}"
 

@@ -1,4 +1,4 @@
-"""Total time against launches: a line for each way, and where lines cross."""
+"""The figure of total time against launches, with a line for each way."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,9 +10,9 @@ from fourways.choosing.model import Cost, crossings, total
 
 
 def figure(costs: Mapping[str, Cost], kernel: float, most: int = 10**7) -> Any:
-    """Seconds of a program against its launches, from 1 to `most`, on two logarithmic axes; crossings are ringed.
+    """Draw the seconds of a program against its launches, from 1 to `most`, on two logarithmic axes.
 
-    `kernel` is how many seconds the GPU works on a launch.
+    `kernel` is the GPU's seconds for a launch. Rings mark the crossings of lines.
     """
     import matplotlib.pyplot as plt
     from matplotlib.ticker import LogLocator, NullFormatter

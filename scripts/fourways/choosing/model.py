@@ -1,4 +1,4 @@
-"""The model: what a program's time consists of, and where two ways take turns."""
+"""The model of a program's time, and the numbers of launches at which one way overtakes another."""
 
 import itertools
 import math
@@ -11,11 +11,11 @@ _UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9
 
 @dataclass(frozen=True)
 class Cost:
-    """What a way costs a program, in seconds by the host's clock; `origin` says where that was measured.
+    """The cost of a way for a program, in seconds by the host's clock; `origin` names the machine and the date.
 
-    `stages` are those of a process that finds everything built, its first launch included, and `low` and `high` the
-    10th and 90th percentile of their sum. `cold` is what a process pays in addition that finds nothing built, `edit`
-    what an edited kernel costs until it is built; `launch` is how long a call keeps the host busy.
+    `stages` are those of a process that finds everything built, up to its first launch; `low` and `high` are the 10th
+    and 90th percentile of their sum. `launch` is the host's time for a further call. `cold` is the additional time of a
+    process that finds nothing built, `edit` the time until an edited kernel is built.
     """
 
     name: str
@@ -29,39 +29,42 @@ class Cost:
 
     @property
     def start(self) -> float:
-        """Seconds from process start to the end of the first launch."""
+        """The seconds from process start to the end of the first launch."""
         return sum(self.stages.values())
 
 
 def total(cost: Cost, launches: float, kernel: float) -> float:
-    """The seconds of a program that finds everything built, and launches that often after its first result.
+    """Return the seconds of a program that finds everything built and launches `launches` times after its first result.
 
-    `kernel` is how many seconds the GPU works on a launch.
+    `kernel` is the GPU's seconds for a launch.
     """
     return cost.start + launches * max(cost.launch, kernel)
 
 
 def crossing(first: Cost, then: Cost, kernel: float) -> float | None:
-    """The launches from which on `then`, which starts later, is the quicker one; None where that never happens."""
+    """Return the number of launches from which `then`, which starts later, is faster than `first`, or None if never."""
     saved = max(first.launch, kernel) - max(then.launch, kernel)
     behind = then.start - first.start
     return behind / saved if saved > 0 and behind > 0 else None
 
 
 def crossings(costs: Iterable[Cost], kernel: float) -> list[tuple[float, Cost, Cost]]:
-    """Every crossing among ways: its launches, who is quicker before it, who from there on; the first ones first."""
-    found = []
+    """Return every crossing: its launches, the way that is faster before it, and the way that is faster after it.
+
+    Crossings are sorted by launches.
+    """
+    crossed = []
     for first, then in itertools.permutations(costs, 2):
         if launches := crossing(first, then, kernel):
-            found.append((launches, first, then))
-    return sorted(found, key=lambda each: each[0])
+            crossed.append((launches, first, then))
+    return sorted(crossed, key=lambda each: each[0])
 
 
 def parse_seconds(text: str) -> float:
-    """Seconds from `30us`, `0.2 ms` or `1.5s`. Raises ValueError for anything else, and for what is not above 0."""
-    found = re.fullmatch(r"\s*([\d.]+(?:e[+-]?\d+)?)\s*([a-zµμ]+)\s*", text, re.IGNORECASE)
+    """Return seconds for a text such as `30us`, `0.2 ms` or `1.5s`. Raises ValueError for others, and for 0."""
+    match = re.fullmatch(r"\s*([\d.]+(?:e[+-]?\d+)?)\s*([a-zµμ]+)\s*", text, re.IGNORECASE)
     try:
-        value = float(found[1]) * _UNITS[found[2].lower()] if found else 0.0
+        value = float(match[1]) * _UNITS[match[2].lower()] if match else 0.0
     except (ValueError, KeyError):
         value = 0.0
     if not (0 < value < math.inf):

@@ -1,4 +1,4 @@
-"""Costs of the ways, read from files of results: the book's own, or what `fourways time --json` wrote."""
+"""The costs of the ways, read from files of results: the book's, or those that `fourways time --json` wrote."""
 
 import json
 import reprlib
@@ -17,13 +17,13 @@ _ONE = "`fourways time 1 --first --json first.json` writes one"
 
 
 class ResultsError(ValueError):
-    """A file of results that cannot be used. The message says which, why, and what makes a good one."""
+    """A file of results that cannot be used. The message says which file, why, and how to make a good one."""
 
 
 def recorded() -> list[Path]:
-    """The book's files on the costs of the ways: lessons 00 and 01, as recorded on its first GPU.
+    """Return the book's files with the costs of the ways: lessons 00 and 01, as recorded on its first GPU.
 
-    Raises ResultsError where there is none.
+    Raises ResultsError if there are none.
     """
     folders = sorted(path.parent for path in (kernels.root() / "book" / "results").glob("*/01_doublify.json"))
     if not folders:
@@ -32,15 +32,15 @@ def recorded() -> list[Path]:
 
 
 def costs(*paths: Path) -> dict[str, Cost]:
-    """The costs of all ways that these files tell of, by way; a later file replaces what an earlier one says.
+    """Return the costs of all ways in these files, by way. Rows of a later file replace those of an earlier one.
 
-    Needed is a table `first_result`, cold and warm, with `launch_seconds`; where an older one has none, a `timing` of
-    the same machine serves. A table `edit_loop` (lesson 00's) makes `edit` exact: it is what the loop takes in a
-    running process, or else what a fresh one takes longer than a warm start; without that table, it is what a whole
-    build takes. The host way is left out: its calls last as long as its kernels.
-    Raises ResultsError for a file that is no file of results, and for what is missing in all of them.
+    The files must have a table `first_result` with cold and warm rows and `launch_seconds`. If an older table has no
+    launches, a table `timing` of the same machine gives them. With a table `edit_loop` (lesson 00's), `edit` is the
+    time of that loop in a running process, or else the time by which a fresh process is slower than a warm start.
+    Without it, `edit` is the time of a whole build. The host way is left out: its calls last as long as its kernels.
+    Raises ResultsError for a bad file, and if a needed table is in none of the files.
     """
-    found: dict[str, dict[Any, Row]] = {"first_result": {}, "timing": {}, "edit_loop": {}}
+    rows_of: dict[str, dict[Any, Row]] = {"first_result": {}, "timing": {}, "edit_loop": {}}
     origins: dict[str, str] = {}
     for path in paths:
         content = _read(path)
@@ -48,11 +48,11 @@ def costs(*paths: Path) -> dict[str, Cost]:
         origins[device] = f"{device}, {str(content['stamp'].get('date'))[:10]}"
         for name, key in (("first_result", "state"), ("timing", "way"), ("edit_loop", "loop")):
             for row in _rows(path, content["tables"], name):
-                found[name][row["way"], row.get(key)] = row
+                rows_of[name][row["way"], row.get(key)] = row
     where = " and ".join(map(str, paths))
     if len(origins) > 1:
         raise ResultsError(f"{where} come from different machines: {', '.join(origins)}; measure all on one")
-    starts, launches, edits = found["first_result"], found["timing"], found["edit_loop"]
+    starts, launches, edits = rows_of["first_result"], rows_of["timing"], rows_of["edit_loop"]
     if not starts:
         raise ResultsError(f"no first results in {where}: {_FIRST}")
     (origin,) = origins.values()
@@ -74,9 +74,9 @@ def costs(*paths: Path) -> dict[str, Cost]:
 
 
 def plug_in_cost(kind: str) -> Cost:
-    """What lesson 08 recorded of a plug-in as `ptx` or `ltoir`: its start compiles and links it, a launch is a call.
+    """Return the cost of a plug-in shipped as `ptx` or `ltoir`, from lesson 08's recording.
 
-    Raises ResultsError where that is not recorded.
+    Its start is compiling and linking, its launch a call. Raises ResultsError if the recording lacks it.
     """
     path = recorded()[-1].with_name("08_linking.json")
     tables = _read(path)["tables"]
@@ -115,7 +115,7 @@ def _read(path: Path) -> dict[str, Any]:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise ResultsError(f"{path} cannot be read ({error.strerror})") from None
-    except (ValueError, RecursionError):  # the second for what is nested too deeply
+    except (ValueError, RecursionError):  # RecursionError: nested too deeply
         raise ResultsError(f"{path} is no JSON that can be read; {_ONE}") from None
     whole = isinstance(content, dict) and {"stamp", "tables"} <= content.keys()
     if not whole or not all(isinstance(content[key], dict) for key in ("stamp", "tables")):
@@ -134,7 +134,7 @@ _WANTED: Mapping[str, Sequence[str]] = {
 
 
 def _rows(path: Path, tables: Mapping[str, Any], name: str) -> list[Row]:
-    """The rows of a table that tell of a way on the GPU, each with what is needed of it."""
+    """Return the rows of a table that are about ways on the GPU. Raises ResultsError if a needed value is missing."""
     rows = tables.get(name, [])
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise ResultsError(f"{path}: `{name}` is no list of rows, as this version of Four Ways writes it")
@@ -152,7 +152,7 @@ def _rows(path: Path, tables: Mapping[str, Any], name: str) -> list[Row]:
 
 
 def _good(value: Any, key: str) -> bool:
-    """Whether a value is of the kind that stands under this key."""
+    """Return whether a value has the right type and range for this key."""
     if key in ("way", "state", "loop"):
         return isinstance(value, str)
     if not isinstance(value, dict) or (key != "stages" and not {"median", "p10", "p90"} <= value.keys()):

@@ -1,3 +1,3 @@
-"""The command `fourways`: parse, call, print. Everything else is done in the rooms below."""
+"""The command `fourways`: it parses options, calls the packages below, and prints their results."""
 
 from fourways.cli.app import app, main

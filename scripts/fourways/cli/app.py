@@ -1,6 +1,7 @@
-"""The command `fourways`: its subcommands, and what becomes of an error.
+"""The command `fourways`: its subcommands, and the exit code of an error.
 
-The subcommands import most rooms only where they call them: `--help` is quick, and the doctor works without NumPy.
+The subcommands import most packages only where they call them, so that `--help` is fast, `fourways doctor` works
+without NumPy, and `fourways run` loads no profiler, linker or book.
 """
 
 import typer
@@ -51,7 +52,7 @@ for command in (
 
 
 def main() -> None:
-    """Run the command. A user's mistake ends in one clear message and no traceback: 2 for bad arguments, else 1."""
+    """Run the command. A user's mistake ends with a message and no traceback; exit code 2 for bad arguments, else 1."""
     try:
         app()
     except Exception as error:

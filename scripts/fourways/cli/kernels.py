@@ -63,11 +63,11 @@ def build(
         given = [*(mine.options if mine else ()), *(option or ())]
         binding = package.builder(mine) if mine and "cmake" in names else None
         tell_what = lambda what: status.update(f"compiling {what}")  # noqa: E731
-        found = building.rows(path, names, archs, given, mine.entry if mine else entry, tell_what, binding, own)
-    table, runs_on = building.table(found), building.runs_on(archs)
-    matrix = [building.matrix_table(found)] if len(archs) > 1 else []
-    console.print(table, building.sizes_table(found), *matrix, runs_on)
-    keep(json_file, [table, runs_on], figure, lambda: building.figure(found))
+        rows = building.rows(path, names, archs, given, mine.entry if mine else entry, tell_what, binding, own)
+    table, runs_on = building.table(rows), building.runs_on(archs)
+    matrix = [building.matrix_table(rows)] if len(archs) > 1 else []
+    console.print(table, building.sizes_table(rows), *matrix, runs_on)
+    keep(json_file, [table, runs_on], figure, lambda: building.figure(rows))
 
 
 def signature(
@@ -92,9 +92,9 @@ def signature(
 
     path = lesson.kernel_file(kernel)
     with errors.status(f"asking the compiler about {path.name}"):
-        found = building.signatures(path, entry or (), option or ())
-    table = building.signature_table(building.signature_rows(found.values()))
-    for each in found.values():
+        signatures = building.signatures(path, entry or (), option or ())
+    table = building.signature_table(building.signature_rows(signatures.values()))
+    for each in signatures.values():
         console.print(str(each), markup=False, highlight=False, soft_wrap=True)
     console.print(table)
     keep(json_file, [table], None, lambda: None)

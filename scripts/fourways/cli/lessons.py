@@ -1,4 +1,4 @@
-"""The commands on whole lessons, and the book of them: list, open, run, book, export."""
+"""The commands on lessons and the book: list, open, run, book, export."""
 
 import os
 import signal
@@ -25,9 +25,9 @@ def list_lessons() -> None:
     from fourways import lesson
 
     table = Table("lesson", "title", "kernel", "ways", "minutes", box=SIMPLE_HEAD, padding=0)
-    for found in lesson.all_lessons():
-        ways, minutes = ", ".join(found.meta["ways"]), str(lesson.length(found))
-        table.add_row(found.number, escape(found.title), found.meta["kernel"], ways, minutes)
+    for each in lesson.all_lessons():
+        ways, minutes = ", ".join(each.meta["ways"]), str(lesson.length(each))
+        table.add_row(each.number, escape(each.title), each.meta["kernel"], ways, minutes)
     console.print(table)
 
 
@@ -35,16 +35,16 @@ _FOR_JUPYTERLAB = "fourways.for_jupyterlab"
 
 
 class OpenCommand(typer.core.TyperCommand):
-    """`fourways open`, which keeps the words behind `--` for JupyterLab."""
+    """The command `fourways open`, which passes the words after `--` to JupyterLab."""
 
     def parse_args(self, context: Any, words: list[str]) -> list[str]:
-        """Parse the words before `--`; keep those behind it as they are."""
+        """Parse the words before `--`, and keep those after it unchanged."""
         end = words.index("--") if "--" in words else len(words)
         context.meta[_FOR_JUPYTERLAB] = words[end + 1 :]
         return super().parse_args(context, words[:end])
 
     def collect_usage_pieces(self, context: Any) -> list[str]:
-        """Show in the usage line that words for JupyterLab may follow."""
+        """Add JupyterLab's options to the usage line."""
         return [*super().collect_usage_pieces(context), "[-- JUPYTERLAB'S OPTIONS]"]
 
 
@@ -73,10 +73,10 @@ def open_lessons(
     from fourways import lesson, toolchain
 
     asked = chosen(lessons)
-    copies = {found: folder / f"{found.slug}.ipynb" for found in asked}
+    copies = {each: folder / f"{each.slug}.ipynb" for each in asked}
     for path in [path for path in copies.values() if path.exists()]:
         print(f"{files.short(path)}: yours, as you left it; for a fresh copy move it away")
-    for path in lesson.export([found for found, path in copies.items() if not path.exists()], folder):
+    for path in lesson.export([each for each, path in copies.items() if not path.exists()], folder):
         print(f"{files.short(path)}: a fresh copy")
     if not toolchain.installed("jupyterlab"):
         installs = f"{files.short(Path(sys.executable))} -m pip install jupyterlab"
@@ -127,18 +127,17 @@ def run(
     """
     from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    from fourways import book as books
     from fourways import lesson
 
     asked, failed = chosen(lessons), []
     done: list[lesson.LessonRun] = []
     columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=errors, disable=not errors.is_terminal) as progress:
-        tasks = {found.slug: progress.add_task(found.slug, start=False, total=None) for found in asked}
+        tasks = {target.slug: progress.add_task(target.slug, start=False, total=None) for target in asked}
 
-        def show(found: Any, number: int, total: int) -> None:
-            progress.start_task(tasks[found.slug])
-            progress.update(tasks[found.slug], completed=number - 1, total=total)
+        def show(target: Any, number: int, total: int) -> None:
+            progress.start_task(tasks[target.slug])
+            progress.update(tasks[target.slug], completed=number - 1, total=total)
 
         def ended(result: lesson.LessonRun) -> None:
             done.append(result)
@@ -149,13 +148,8 @@ def run(
             if result.error:
                 failed.append(result)
                 tell(f"{result.lesson.slug} failed in {result.error}", "red")
-            elif record:  # now: what comes later may fail
-                try:
-                    for path in books.record(result):
-                        print(f"recorded {files.short(path)}")
-                except books.RecordingError as error:
-                    failed.append(result)
-                    tell(error, "red")
+            elif record and not _record(result):  # at once, because a later lesson may end the run
+                failed.append(result)
 
         if not errors.is_terminal:
             tell(f"lessons to run: {len(asked)}, at a time: {lesson.at_once()}; one takes up to a minute")
@@ -170,8 +164,21 @@ def run(
     raise typer.Exit(1 if failed else 0)
 
 
+def _record(result: Any) -> bool:
+    """Record a lesson's run for the book, and return whether that succeeded."""
+    from fourways import book as books  # here, because it loads the linker, the profilers and CUPTI
+
+    try:
+        for path in books.record(result):
+            print(f"recorded {files.short(path)}")
+    except books.RecordingError as error:
+        tell(error, "red")
+        return False
+    return True
+
+
 def _tell_interrupted(interrupted: Any, asked: list[Any], done: list[Any]) -> None:
-    """Print the outcomes of the lessons that were done, and the command that runs the others."""
+    """Print the outcomes of the finished lessons, and the command that runs the others."""
     from fourways import lesson
 
     if done:
@@ -191,7 +198,9 @@ def book(context: typer.Context) -> None:
     if not errors.is_terminal:
         tell(doing)
     with errors.status(doing):
-        index = books.build(books.pages(context.find_root().command))
+        group = context.find_root().command
+        assert isinstance(group, typer.core.TyperGroup)
+        index = books.build(books.pages(group))
     print(f"The book: {files.short(index)}")
 
 

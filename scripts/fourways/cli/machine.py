@@ -1,4 +1,4 @@
-"""The commands on this machine: what it has, and what it lacks."""
+"""The commands on this machine: doctor, install-pycuda, wheelhouse."""
 
 from pathlib import Path
 from typing import Annotated

@@ -50,7 +50,7 @@ def check(
         if not all(map(is_host, way or ())):
             raise typer.BadParameter("only the host way runs under a sanitizer", param_hint="--way")
     _refuse_missing(way, missing)
-    chosen: dict[Any, str] = {}  # by lesson, case, or the error that refuses a file: what the rows call it
+    chosen: dict[Any, str] = {}  # the names in rows, by lesson, case, or the error that refuses a file
     for name in targets or [each.number for each in lesson.all_lessons()]:
         try:
             target = options.target(name, entry, case, reference, timeout)
@@ -72,7 +72,7 @@ def check(
 
 
 def _judged(target: Any, way: Sequence[str] | None, timeout: int, sanitizer: str | None) -> Sequence[Row]:
-    """Check one lesson or case, print what came out, and return the rows. An error in its place is its refusal."""
+    """Check a lesson or a case, print the result, and return the rows. An error as `target` refuses its file."""
     from fourways import building, checking
     from fourways.kernels import InputError
 
@@ -90,7 +90,7 @@ def _judged(target: Any, way: Sequence[str] | None, timeout: int, sanitizer: str
 
 
 def _checked(target: Any, way: Sequence[str] | None, timeout: int) -> Sequence[Row]:
-    """Check the ways of a target and print the table; a kernel that ran on the CPU alone is compiled for a GPU, too."""
+    """Check the ways of a target and print the table. A kernel that runs on the CPU only is also compiled for a GPU."""
     from fourways import checking
     from fourways.case import Case, asks_for_gpu, refused_for_gpu
     from fourways.ways import is_host
@@ -116,8 +116,8 @@ def _checked(target: Any, way: Sequence[str] | None, timeout: int) -> Sequence[R
 def _sanitized(target: Any, sanitizer: str) -> Row:
     """Check the host way under a sanitizer, and return the row.
 
-    At small sizes, because each CUDA thread of a block becomes an OS thread. The largest first: just past the end of a
-    long array AddressSanitizer knows whose end that was.
+    Sizes are small, because each CUDA thread of a block becomes an OS thread. The largest size comes first, because
+    AddressSanitizer names the array best just past the end of a long one.
     """
     from fourways import checking, host
 
@@ -135,10 +135,10 @@ def _sanitized(target: Any, sanitizer: str) -> Row:
 
 
 def _check_sanitized(ways: Any, size: int, kind: str) -> None:
-    """Check one size. Raises CheckFailure with what was found.
+    """Check one size. Raises CheckFailure with the sanitizer's finding.
 
-    In a search for races between blocks a wrong answer alone is none: threads of a block may race, which the next
-    search finds.
+    In a search for races between blocks, a wrong answer alone is no finding: it may come from a race between threads of
+    a block, which the next search finds.
     """
     from fourways import checking, host
 
@@ -146,7 +146,7 @@ def _check_sanitized(ways: Any, size: int, kind: str) -> None:
         checking.check(ways, [size])
     except (checking.CheckFailure, RuntimeError) as error:
         cause = error if isinstance(error, RuntimeError) else error.__cause__
-        if isinstance(cause, RuntimeError):  # host.SanitizerError, or a crash of which the sanitizer does not know
+        if isinstance(cause, RuntimeError):  # host.SanitizerError, or a crash without a finding
             problem = f"{ways.kernel}_host, size {size}: {host.finding(str(cause))}"
             raise checking.CheckFailure(problem) from None
         if kind != "blocks":
@@ -226,7 +226,7 @@ def time(
 
 
 def _timed(ways: Any, target: Any, sizes: Sequence[int], first: bool, say: Callable[[str], None]) -> Iterator[Any]:
-    """Tables of all that was timed so far, the last of which is whole."""
+    """Yield tables of everything timed so far; the last table is complete."""
     from fourways import timing
 
     if first:
@@ -236,16 +236,11 @@ def _timed(ways: Any, target: Any, sizes: Sequence[int], first: bool, say: Calla
             if error.others:
                 yield error.others
             raise
-    elif not sizes:
+    elif sizes:
+        yield from timing.time_sizes(ways, sizes, say)
+    else:
         say(_name(target))
         yield timing.compare(ways)
-    rows: list[Any] = []
-    for size in sizes:
-        found = timing.time_sizes(ways, [size], say)
-        rows += found.rows
-        yield timing.table(rows, found.note)
-        if found.note:  # no memory for this size, nor for larger ones
-            return
 
 
 def _name(target: Any) -> str:
@@ -255,7 +250,7 @@ def _name(target: Any) -> str:
 
 
 def _ways(target: Any, asked: Sequence[str] | None, say: Callable[[str], None] = lambda _: None) -> Any:
-    """The ways asked for, each of which must be able to run here, or all of the target's; no other is built."""
+    """Build the ways asked for, or all ways of the target. Raises RuntimeError if one asked for cannot run here."""
     from fourways import lesson
     from fourways.case import Case
     from fourways.ways import WAYS
@@ -275,7 +270,7 @@ def _refuse_missing(asked: Sequence[str] | None, reason_of: Callable[[str], str 
 
 
 def _say_judge(target: Any) -> None:
-    """Say what the answers of a kernel of one's own were compared with."""
+    """Print the origin of the right answers for a case."""
     from fourways.case import Case
 
     if isinstance(target, Case):

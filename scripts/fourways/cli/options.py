@@ -1,4 +1,4 @@
-"""What the commands share: their options, what is refused before any work, and how results are printed and kept."""
+"""Helpers that the commands share: options, checks before any work, and the output of results."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +17,7 @@ errors = Console(stderr=True)
 
 @contextmanager
 def refusing(option: str | None = None) -> Iterator[None]:
-    """A ValueError in this block is the user's: a bad value of `option`, or of the option that is being read."""
+    """Turn a ValueError in this block into a usage error for `option`, by default the option being parsed."""
     try:
         yield
     except ValueError as error:
@@ -25,13 +25,13 @@ def refusing(option: str | None = None) -> Iterator[None]:
 
 
 def writable(file: Path | None) -> Path | None:
-    """Refuse a file that cannot be written, before anything is measured."""
+    """Return `file`, or refuse it before anything is measured, if it cannot be written."""
     with refusing():
         return file and files.check_writable(file)
 
 
 def drawable(file: Path | None) -> Path | None:
-    """Refuse a figure that cannot be written, before anything is measured."""
+    """Return `file`, or refuse it before anything is measured, if no figure can be written there."""
     from fourways import figures
 
     with refusing():
@@ -60,7 +60,7 @@ FigureFile = Annotated[
 
 
 def chosen(names: Sequence[str] | None) -> list[Any]:
-    """The lessons named, each once; without names all, and the pages beside them."""
+    """Return the named lessons, each once; without names, all lessons and the other pages that run."""
     from fourways import lesson
 
     return list(dict.fromkeys(map(lesson.find, names))) if names else [*lesson.all_lessons(), *lesson.pages()]
@@ -73,24 +73,24 @@ def target(
     reference: str | None = None,
     timeout: int = 60,
 ) -> Any:
-    """The lesson or the kernel of one's own that is meant; the options are for the latter alone."""
+    """Return the lesson or the case that `name` means, and refuse options that are only for a case."""
     from fourways import lesson
 
-    found = lesson.lesson_or_case(name, entry, case, reference, timeout)
+    meant = lesson.lesson_or_case(name, entry, case, reference, timeout)
     given = {"--entry": entry, "--case": case, "--reference": reference}
-    if isinstance(found, lesson.Lesson) and (unfit := [option for option, value in given.items() if value]):
+    if isinstance(meant, lesson.Lesson) and (unfit := [option for option, value in given.items() if value]):
         raise typer.BadParameter("it is for a file of your own", param_hint=unfit[0])
-    return found
+    return meant
 
 
 def one_of(asked: Sequence[str] | None, known: Sequence[str], option: str) -> None:
-    """Refuse what is not among the known."""
+    """Refuse the first value of `option` that is not among the known ones."""
     if unknown := [name for name in asked or () if name not in known]:
         raise typer.BadParameter(f"{unknown[0]!r}; choose from {', '.join(known)}", param_hint=option)
 
 
 def asked_size(text: str) -> int:
-    """`--size`, parsed: one size."""
+    """Return the value of `--size` in elements, and refuse several sizes."""
     from fourways import timing
 
     with refusing("--size"):
@@ -100,47 +100,47 @@ def asked_size(text: str) -> int:
         return size
 
 
-def keep(file: Path | None, found: Sequence[Any], figure_file: Path | None, figure: Callable[[], Any]) -> None:
-    """Write what was asked for, whole or not at all: first the tables as JSON, then the figure that `figure()` makes.
+def keep(file: Path | None, tables: Sequence[Any], figure_file: Path | None, figure: Callable[[], Any]) -> None:
+    """Write the tables as JSON, then the figure that `figure()` makes, each if a file is given.
 
-    What a failure must not take along is kept before it is raised; `keeping` is for a measurement that goes on.
+    `keeping` is for measurements that may fail half-way.
     """
     from fourways import figures
 
-    _write(file, found)
+    _write(file, tables)
     if figure_file:
         figures.save(figure(), figure_file)
 
 
 @contextmanager
 def keeping(file: Path | None) -> Iterator[list[Any]]:
-    """Write as JSON the tables that this block has put into the list: at its end, and where it fails or is interrupted.
+    """Write the tables that the block puts into the list as JSON: at its end, and also if it fails or is interrupted.
 
-    The file of a block that failed says so, under `failure`.
+    After a failure the file holds its message under `failure`.
     """
-    found: list[Any] = []
+    tables: list[Any] = []
     try:
-        yield found
+        yield tables
     except BaseException as error:
-        if found:
-            _write(file, found, failure=str(error) or type(error).__name__)
+        if tables:
+            _write(file, tables, failure=str(error) or type(error).__name__)
         raise
-    _write(file, found)
+    _write(file, tables)
 
 
-def _write(file: Path | None, found: Sequence[Any], **more: str) -> None:
+def _write(file: Path | None, tables: Sequence[Any], **more: str) -> None:
     if file:
-        rows = {table.name: table.rows for table in found}
+        rows = {table.name: table.rows for table in tables}
         files.write_text(file, files.results(toolchain.stamp(), rows, **more))
 
 
 def tell(text: object, style: str = "") -> None:
-    """Print an error, or a line about what is going on, on standard error: as it is, in a style such as `red`."""
+    """Print an error or a line on progress to standard error, without markup, in a style such as `red`."""
     errors.print(str(text), style=style, markup=False, highlight=False, soft_wrap=True)
 
 
 def find_home() -> None:
-    """Where this user's home cannot be written, take `build/home`: without one CuPy does not even import."""
+    """Use `build/home` as the home folder if the user's cannot be written, because CuPy cannot be imported then."""
     if not os.access(os.environ.get("HOME", ""), os.W_OK):
         home = kernels.root() / "build" / "home"
         home.mkdir(parents=True, exist_ok=True)

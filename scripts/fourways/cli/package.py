@@ -1,4 +1,4 @@
-"""The command that makes a package to ship: `fourways package`."""
+"""The command `fourways package`."""
 
 import shlex
 from pathlib import Path
@@ -57,16 +57,16 @@ def package(
             param_hint="--case",
         )
     with errors.status(f"looking at {kernel.name}"):
-        found = Case(lesson.kernel_file(str(kernel)), entry, case=case)
+        mine = Case(lesson.kernel_file(str(kernel)), entry, case=case)
         with refusing("--name"):
-            name = packages.check_name(name or found.entry.partition("<")[0].strip())
+            name = packages.check_name(name or mine.entry.partition("<")[0].strip())
         folder = folder or Path(name)
         with refusing("DIR"):
             packages.check_folder(folder, name)
         with refusing("--name"):
-            face, kept = packages.write(found, name, folder, force)
+            interface, kept = packages.write(mine, name, folder, force)
     console.print(_tree(folder))
-    for line in face.told:
+    for line in interface.told:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     for path in kept:
         errors.print(f"kept as you edited it: {folder / path}; --force writes over it", markup=False, highlight=False)
@@ -81,7 +81,7 @@ def package(
 
 
 def _tree(folder: Path, label: str = "") -> Tree:
-    """A folder and what is below it."""
+    """Return a folder and its contents as a tree."""
     tree = Tree(label or str(folder), highlight=False)
     shown = [path for path in folder.iterdir() if not path.name.startswith((".", "__pycache__"))]
     for path in sorted(shown, key=lambda path: (path.is_file(), path.name)):

@@ -55,7 +55,7 @@ def profile(
     from fourways.ways import WAYS
 
     if target.endswith(".ncu-rep"):
-        found, title = profiling.read(Path(target)), Path(target).stem
+        profiled, title = profiling.read(Path(target)), Path(target).stem
     else:
         elements, title = asked_size(size), f"{lesson.kernel_file(target).stem}, {way}"
         one_of([way], [name for name, known in WAYS.items() if not known.on_host], "--way")
@@ -69,13 +69,13 @@ def profile(
             raise typer.BadParameter(f"{report}: a report is a .ncu-rep file", param_hint="--report")
         try:
             with errors.status(f"profiling {target}, {way}"):
-                found = profiling.profile(target, way, elements, entry, clocks, full, report, case)
+                profiled = profiling.profile(target, way, elements, entry, clocks, full, report, case)
         except profiling.NoCountersError:
             with keeping(json_file) as kept:
                 row = profiling.by_events(target, way, elements, entry, case)
                 kept.append(timing.table([row], "By events, no counters."))
                 console.print(kept[0])
                 raise
-    tables = [profiling.table(found.metrics), profiling.lines_table(found.lines)]
+    tables = [profiling.table(profiled.metrics), profiling.lines_table(profiled.lines)]
     console.print(*tables)
-    keep(json_file, tables, figure, lambda: profiling.figure(found.metrics, title))
+    keep(json_file, tables, figure, lambda: profiling.figure(profiled.metrics, title))

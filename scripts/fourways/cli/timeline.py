@@ -52,10 +52,10 @@ def timeline(
     from fourways.ways import WAYS
 
     one_of([way], [*WAYS, "all"], "--way")
-    found, elements = target(name, entry, case), asked_size(size)
-    title = f"{found.path.stem}, {way}"
+    meant, elements = target(name, entry, case), asked_size(size)
+    title = f"{meant.path.stem}, {way}"
     with errors.status(f"recording {title}"):
-        rows = timeline.of_lesson(found, None if way == "all" else way, elements)
+        rows = timeline.of_lesson(meant, None if way == "all" else way, elements)
     table = timeline.table(rows)
     console.print(table)
     if trace:

@@ -1,4 +1,4 @@
-"""The doctor: what a lesson can use on this machine, whether it fits together, and what to do if not."""
+"""The doctor: the tools that lessons can use on this machine, the problems between them, and the remedies."""
 
 from fourways.doctor.checks import Finding, judge
 from fourways.doctor.diagnosis import Diagnosis, diagnose, render

@@ -1,4 +1,4 @@
-"""Judges whether the tools of this machine fit each other: each finding with what to do."""
+"""Checks whether the tools of this machine work together. Each finding comes with its remedy."""
 
 import os
 import tempfile
@@ -22,7 +22,7 @@ UPDATE_DRIVER = "update the NVIDIA driver, or take a toolkit no newer than it (`
 
 @dataclass(frozen=True)
 class Finding:
-    """`level` is ok, note, warning (a way or a part does not work) or error (a lesson could not run)."""
+    """One result of a check: `level` is ok, note, warning (a way does not work) or error (a lesson cannot run)."""
 
     level: str
     what: str
@@ -30,7 +30,7 @@ class Finding:
 
 
 def judge(tools: dict[str, Tool], driver: Driver | None, gpus: list[Gpu]) -> list[Finding]:
-    """Everything there is to say about a machine with these tools (`inventory.tools`), this driver and these GPUs."""
+    """Return the findings of all checks for these tools (`inventory.tools`), this driver and these GPUs."""
     return [
         *judge_gpu(driver, gpus),
         *judge_clone(),
@@ -111,7 +111,10 @@ def judge_host_compiler(tools: dict[str, Tool]) -> Iterator[Finding]:
 
 
 def judge_driver(tools: dict[str, Tool], driver: Driver | None) -> Iterator[Finding]:
-    """CUDA's compatibility rules: docs.nvidia.com/deploy/cuda-compatibility, "Minor Version Compatibility"."""
+    """Compare nvcc and NVRTC with the driver.
+
+    Source: docs.nvidia.com/deploy/cuda-compatibility, "Minor Version Compatibility".
+    """
     for name in ("nvcc", "NVRTC"):
         tool = tools[name]
         if driver is None or tool.version is None:
@@ -153,9 +156,9 @@ def judge_nvrtc(tools: dict[str, Tool], gpus: list[Gpu]) -> Iterator[Finding]:
 
 
 def judge_linker(tools: dict[str, Tool], driver: Driver | None) -> Iterator[Finding]:
-    """nvJitLink beside what makes its LTO-IR, and beside the driver that runs what it links.
+    """Compare nvJitLink with the compilers that make its LTO-IR, and with the driver that runs its output.
 
-    Source: NVIDIA, "nvJitLink", section "Compatibility", docs.nvidia.com/cuda/nvjitlink; PTX as `judge_driver`.
+    Source: NVIDIA, "nvJitLink", section "Compatibility", docs.nvidia.com/cuda/nvjitlink; for PTX as `judge_driver`.
     """
     linker = tools["nvJitLink"]
     if linker.path is None:
@@ -185,7 +188,7 @@ def judge_linker(tools: dict[str, Tool], driver: Driver | None) -> Iterator[Find
 
 
 def judge_pycuda(tools: dict[str, Tool], driver: Driver | None) -> Iterator[Finding]:
-    """Without a driver PyCUDA cannot be imported and nothing is wrong with that."""
+    """Check PyCUDA. Without a driver PyCUDA cannot be imported, and that is no problem."""
     if driver is None:
         return
     remedy = "fourways install-pycuda"
@@ -213,7 +216,7 @@ def judge_binding(tools: dict[str, Tool], gpus: list[Gpu]) -> Iterator[Finding]:
 
 
 def judge_packages(driver: Driver | None) -> Iterator[Finding]:
-    """What some lessons use beside the ways, in the words of the cells that are skipped without it."""
+    """List the installed packages of `toolchain.PACKAGES`, and for each missing one the reason shown in lessons."""
     wanted = [module for module in toolchain.PACKAGES if driver or module not in toolchain.MORE]
     lacking = {module: reason for module in wanted if (reason := toolchain.missing(module))}
     if here := [module for module in wanted if module not in lacking]:
@@ -225,7 +228,7 @@ def judge_packages(driver: Driver | None) -> Iterator[Finding]:
 
 def judge_cache(name: str, variable: str, folder: Path) -> Iterator[Finding]:
     unused = name == "PyCUDA" and ("PYCUDA_DISABLE_CACHE" in os.environ or not toolchain.installed("pycuda"))
-    if unused or name == "driver":  # which does without, silently
+    if unused or name == "driver":  # the driver works without its cache
         return
     remedy = f"export {variable}=/tmp/{name.lower().replace(' ', '-')}-cache"
     there = folder

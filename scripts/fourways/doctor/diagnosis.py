@@ -1,4 +1,4 @@
-"""The doctor: what a lesson can use on this machine, whether it fits together, and what to do if not."""
+"""The diagnosis of this machine, for a terminal and as JSON."""
 
 import dataclasses
 import json
@@ -19,7 +19,7 @@ STYLES = {"ok": "green", "note": "cyan", "warning": "yellow", "error": "bold red
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What is on this machine and what is wrong with it."""
+    """The tools, driver and GPUs of this machine, and the findings of all checks."""
 
     tools: dict[str, Tool]
     driver: Driver | None
@@ -28,23 +28,23 @@ class Diagnosis:
 
     @property
     def lessons_can_run(self) -> bool:
-        """True where nothing keeps a lesson from running; single ways may still be missing."""
+        """True if no finding is an error. Single ways may still be missing."""
         return all(finding.level != "error" for finding in self.findings)
 
     def to_json(self) -> str:
-        """The diagnosis as JSON text: `lessons_can_run` and the fields of this class, paths as strings."""
+        """Return the diagnosis as JSON text: `lessons_can_run` and the fields of this class, paths as strings."""
         plain = {"lessons_can_run": self.lessons_can_run, **dataclasses.asdict(self)}
         return json.dumps(plain, indent=1, default=str)
 
 
 def diagnose() -> Diagnosis:
-    """Look at everything and judge it. Takes a second or two; writes nothing."""
+    """Examine this machine. Takes a second or two, and writes nothing."""
     tools, driver, gpus = inventory.tools(), toolchain.driver(), toolchain.gpus()
     return Diagnosis(tools, driver, gpus, checks.judge(tools, driver, gpus))
 
 
 def render(diagnosis: Diagnosis) -> RenderableType:
-    """The diagnosis for a terminal: a table of tools, then one of findings."""
+    """Return the diagnosis for a terminal: a table of tools, then a table of findings."""
     tools = Table(
         "tool", "version", Column("where, and why this one", overflow="fold"), title="Tools", title_justify="left"
     )
@@ -57,6 +57,6 @@ def render(diagnosis: Diagnosis) -> RenderableType:
         tools.add_row("GPU", gpu.arch, f"{escape(gpu.name)}, {gpu.memory_bytes / 2**30:.0f} GiB")
     findings = Table("", Column("finding", overflow="fold"), Column("what to do", overflow="fold"), title="Findings")
     findings.title_justify = "left"
-    for found in diagnosis.findings:
-        findings.add_row(f"[{STYLES[found.level]}]{found.level}[/]", escape(found.what), escape(found.remedy))
+    for finding in diagnosis.findings:
+        findings.add_row(f"[{STYLES[finding.level]}]{finding.level}[/]", escape(finding.what), escape(finding.remedy))
     return Group(tools, findings)

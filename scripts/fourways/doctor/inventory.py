@@ -1,4 +1,4 @@
-"""The list of everything a lesson can use on this machine: where it is, which version, and why that one was taken."""
+"""The tools that a lesson can use on this machine: file, version, and the reason why this one was chosen."""
 
 import ctypes
 import re
@@ -13,7 +13,7 @@ from fourways import toolchain
 
 @dataclass(frozen=True)
 class Tool:
-    """A thing that was looked for; `path` is None where it is not here, `why` says why this one was taken."""
+    """A tool. `path` is None if it is missing. `why` says why this file was chosen instead of those `passed_over`."""
 
     name: str
     path: Path | None = None
@@ -23,10 +23,10 @@ class Tool:
 
 
 def tools() -> dict[str, Tool]:
-    """Every tool by its name, found or not. Takes about a second: it runs the programs for their versions."""
+    """Return every tool by its name, missing ones too. Takes about a second: each program is asked for its version."""
     headers = toolchain.cuda_header_dirs()
     cccl = toolchain.header_dirs("cub/version.cuh", "cccl/", "")
-    found = [
+    listed = [
         *(_program(name, toolchain.programs(name)) for name in ("nvcc", "cuobjdump", "nvdisasm")),
         _library("NVRTC", "nvrtc", "libnvrtc.so.*"),
         _library("nvJitLink", "nvJitLink", "libnvJitLink.so.*"),
@@ -40,7 +40,7 @@ def tools() -> dict[str, Tool]:
         *(_program(name, toolchain.programs(name)) for name in ("ncu", "nsys")),
         _driver(),
     ]
-    return {tool.name: tool for tool in found}
+    return {tool.name: tool for tool in listed}
 
 
 def _program(name: str, paths: list[Path]) -> Tool:
@@ -48,31 +48,31 @@ def _program(name: str, paths: list[Path]) -> Tool:
 
 
 def _beside_python(name: str) -> list[Path]:
-    found = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
-    return [Path(found)] if found else []
+    path = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
+    return [Path(path)] if path else []
 
 
 def _library(name: str, pathfinder_name: str, pattern: str) -> Tool:
-    """The library that CuPy and cuda.core load, which cuda.pathfinder decides; the others are only listed."""
+    """Return the library that CuPy and cuda.core load: cuda.pathfinder chooses it, and the others are `passed_over`."""
     patterns = (f"lib/{pattern}", f"lib64/{pattern}", f"{toolchain.TARGET}/lib/{pattern}")
-    found = [path for path in toolchain.in_roots(*patterns) if "alt" not in path.name]
+    candidates = [path for path in toolchain.in_roots(*patterns) if "alt" not in path.name]
     loaded = toolchain.loaded_library(pathfinder_name)
     if loaded is None:
-        return Tool(name, why="not found by cuda.pathfinder", passed_over=tuple(found))
-    paths = [loaded, *(path for path in found if path.resolve() != loaded.resolve())]
+        return Tool(name, why="not found by cuda.pathfinder", passed_over=tuple(candidates))
+    paths = [loaded, *(path for path in candidates if path.resolve() != loaded.resolve())]
     note = "the one that CuPy and cuda.core load, "
     return _taken(name, paths, lambda path: toolchain.library_version(name, path), note)
 
 
 def _package(name: str, *distributions: str) -> Tool:
-    """A module, by its name as people write it; its version is that of the first distribution that is here."""
+    """Return a module by its usual spelling, with the version of the first installed one of `distributions`."""
     file = toolchain.installed(name.lower())
     paths = [file.parent if file.stem == "__init__" else file] if file else []
     return _taken(name, paths, lambda _: next(iter(toolchain.distributions(*distributions).values()), None))
 
 
 def _driver() -> Tool:
-    """The driver's library, its version and the newest CUDA it knows."""
+    """Return the driver's library, its version and its newest CUDA version."""
     driver = toolchain.driver()
     if driver is None:
         return Tool("driver")
@@ -80,14 +80,14 @@ def _driver() -> Tool:
 
 
 def _taken(name: str, paths: list[Path], version: Callable[[Path], str | None], note: str = "") -> Tool:
-    """The first of `paths`, its version, and where it is from."""
+    """Return the first of `paths` as the chosen tool, with its version and its origin."""
     if not paths:
         return Tool(name)
     return Tool(name, paths[0], version(paths[0]), f"{note}from {origin(paths[0])}", tuple(paths[1:]))
 
 
 def origin(path: Path) -> str:
-    """Where a file comes from, in words: the toolkit it lies in, or the folder."""
+    """Return in words where a file comes from: the toolkit that holds it, or the folder."""
     for root in toolchain.roots():
         if path.is_relative_to(root.folder):
             return root.origin
@@ -95,7 +95,7 @@ def origin(path: Path) -> str:
 
 
 def nvrtc_architectures(library: Path) -> list[int]:
-    """The architectures that an NVRTC compiles for, as it says itself: [75, 80, ...]; empty if it cannot be asked."""
+    """Return the architectures that an NVRTC reports, [75, 80, ...], or [] if the library cannot be loaded."""
     count = ctypes.c_int()
     try:
         nvrtc = ctypes.CDLL(str(library))
@@ -108,25 +108,25 @@ def nvrtc_architectures(library: Path) -> list[int]:
 
 
 def newest_host_compiler(include: Path | None, kind: str) -> int | None:
-    """The newest major version of gcc or clang that nvcc takes, as its own crt/host_config.h says."""
+    """Return the newest major version of gcc or clang that nvcc accepts, from its crt/host_config.h, or None."""
     header = include / "crt" / "host_config.h" if include else None
     if header is None or not header.is_file():
         return None
     macro = {"gcc": "__GNUC__", "clang": "__clang_major__"}[kind]
-    found = re.search(rf"{macro} (>=?) (\d+)", header.read_text(errors="replace"))
-    return int(found[2]) - (found[1] == ">=") if found else None
+    match = re.search(rf"{macro} (>=?) (\d+)", header.read_text(errors="replace"))
+    return int(match[2]) - (match[1] == ">=") if match else None
 
 
 def pycuda_built_against() -> tuple[str | None, str]:
-    """The CUDA version that PyCUDA was compiled with, or None and why it cannot be imported. Asks another process."""
+    """Import PyCUDA in another process; return the CUDA version it was built with (or None) and the last error line."""
     script = "import pycuda.driver as d; print('CUDA %d.%d.%d' % d.get_version())"
     done = toolchain.run(sys.executable, "-W", "ignore", "-c", script)
-    found = re.search(r"CUDA (\d+\.\d+)", done.stdout)
-    return (found[1] if found else None), (done.stderr.strip().splitlines() or ["no message"])[-1]
+    match = re.search(r"CUDA (\d+\.\d+)", done.stdout)
+    return (match[1] if match else None), (done.stderr.strip().splitlines() or ["no message"])[-1]
 
 
 def binding_architectures(module: Path) -> set[str]:
-    """What a compiled module holds: "sm_90" for machine code, "compute_90" for PTX; empty if it cannot be read."""
+    """Return the code in a compiled module: "sm_90" for machine code, "compute_90" for PTX; empty without cuobjdump."""
     tool = toolchain.program("cuobjdump")
     if tool is None:
         return set()

@@ -1,1 +1,1 @@
-"""What one lesson alone measures: a package or a module each, which a lesson imports by its name."""
+"""Experiments that serve a single lesson: each is a module or a package, which the lesson imports by its name."""

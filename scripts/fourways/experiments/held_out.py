@@ -1,4 +1,4 @@
-"""The model against what it has not seen: fresh processes that launch many times after their first result."""
+"""The cost model tested on unseen data: fresh processes that launch many times after their first result."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -12,9 +12,9 @@ _TARGET = 0.15  # how far the model may be off, as a part of the measurement
 
 
 class Trial(NamedTuple):
-    """A process to be predicted: `launches` after the first, on arrays of `size` elements.
+    """A process to predict: `launches` after the first, on arrays of `size` elements.
 
-    `kernel` is how many seconds the GPU works on such a launch, by way; without it the launch is the bound.
+    `kernel` is the GPU's seconds for such a launch, by way. For a way without it, the host's launch is the bound.
     """
 
     launches: int
@@ -27,21 +27,21 @@ def held_out(
 ) -> Table:
     """Predict each trial for each way of lesson `name` that can run here, and measure it in `runs` fresh processes.
 
-    All of them take turns. `seconds` is the quickest of a trial's processes, without the stage `inputs`: what else the
-    machine does only adds. `slowest_seconds` is the slowest. Of the two predictions, `model_seconds` is made of what
-    other processes took at the same time: the quickest start of the other trials', and `launch`, seconds of a launch by
-    way. `recorded_seconds` is made of `costs` alone. `error` and `recorded_error` say how far they lie above (or,
-    negative, below) `seconds`, as a part of it.
+    All processes take turns. `seconds` is the time of a trial's fastest process, without the stage `inputs`, because
+    disturbances only add time. `slowest_seconds` is that of the slowest.
+    A row holds two predictions. `model_seconds` uses today's measurements: the fastest start in the other trials, and
+    `launch`, the seconds of a launch by way. `recorded_seconds` uses `costs` alone. `error` and `recorded_error` are
+    their relative differences from `seconds`, positive if the prediction is too high.
     Raises ValueError for fewer than two trials or no run, and what `timing.first_result` raises.
     """
     if len(trials) < 2 or runs < 1:
         raise ValueError("a trial's start comes from the others: wanted two trials or more, and at least one run")
-    found = lesson.find(name)
+    target = lesson.find(name)
     pairs = [(number, way) for number in range(len(trials)) for way in costs if not missing(way)]
     starts: dict[tuple[int, str], list[float]] = {pair: [] for pair in pairs}
     totals: dict[tuple[int, str], list[float]] = {pair: [] for pair in pairs}
     for number, way in timing.turns(runs, pairs):
-        stages = timing.first_result(found, way, {}, size=trials[number].size, launches=trials[number].launches)
+        stages = timing.first_result(target, way, {}, size=trials[number].size, launches=trials[number].launches)
         start = sum(length for stage, length in stages.items() if stage not in ("inputs", "launches"))
         starts[number, way].append(start)
         totals[number, way].append(start + stages.get("launches", 0.0))
@@ -69,7 +69,7 @@ def held_out(
 
 
 def _verdict(rows: Sequence[Row]) -> str:
-    """Of both predictions the largest error of each way, and which ones miss the target."""
+    """Return for both predictions the largest error of each way, and the ways that miss the target."""
     said = []
     for name, column in (("recorded", "recorded_error"), ("today", "error")):
         worst: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""Copies and kernels at the same time: how long each stage of a pipeline worked, and how far that is from the bound."""
+"""Pipelines of copies and kernels that overlap: the time of each stage, and the distance from the bound."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,21 +13,21 @@ _RECORDED_AS = {
     "copy out": {"kind": "copy", "name": "device to host"},
 }
 STAGES = tuple(_RECORDED_AS)
-"""The stages of a pipeline, in order; a GPU can work on all three at once."""
+"""The stages of a pipeline, in order. A GPU can work on all three at the same time."""
 
 _ABOVE = "Above 100 %: the bound is a measurement, too, made at another moment."
-_HAIRLINE = 0.3  # points: a kernel that is too short for its panel can still be seen
+_HAIRLINE = 0.3  # points: keeps very short kernels visible
 
 
 def stage(row: Row) -> str | None:
-    """Which of `STAGES` a row of a timeline belongs to, or None: work elsewhere, or none on the GPU."""
+    """Return the stage of `STAGES` that a row of a timeline belongs to, or None."""
     if row["kind"] in ("kernel", "graph"):
         return "compute"
     return next((name for name, known in _RECORDED_AS.items() if known == {key: row[key] for key in known}), None)
 
 
 def work(name: str, stream: int, start_seconds: float, seconds: float) -> Row:
-    """A row as CUPTI would record it for the work of one of `STAGES`, where it is computed and not recorded.
+    """Return the row that CUPTI would record for this work, for computed pipelines; `name` is one of `STAGES`.
 
     Raises KeyError for another name.
     """
@@ -35,29 +35,28 @@ def work(name: str, stream: int, start_seconds: float, seconds: float) -> Row:
 
 
 def overlap(rows: Sequence[Row]) -> Row:
-    """How well a timeline's copies and kernels overlapped.
+    """Return how well a timeline's copies and kernels overlapped.
 
-    `stages` holds the seconds that each of `STAGES` was busy, `seconds` those from the first start to the last end.
-    `bound_seconds` is the busiest stage's time: with all else hidden behind it, the work would take that long.
-    `share` is the bound's part of the time that it took, 1 for a perfect overlap.
-    Raises ValueError where no row is a stage's work.
+    `stages` holds the busy seconds of each of `STAGES`, `seconds` the time from the first start to the last end.
+    `bound_seconds` is the time of the busiest stage: with a perfect overlap, all work would take that long. `share` is
+    the bound divided by `seconds`, 1 for a perfect overlap. Raises ValueError if no row belongs to a stage.
     """
     spans = {name: union([row for row in rows if stage(row) == name]) for name in STAGES}
     if not any(spans.values()):
         raise ValueError("no overlap to speak of: no copies and no kernels in these rows")
-    busy = {name: sum(end - start for start, end in found) for name, found in spans.items()}
-    starts, ends = zip(*(span for found in spans.values() for span in found), strict=True)
+    busy = {name: sum(end - start for start, end in pieces) for name, pieces in spans.items()}
+    starts, ends = zip(*(span for pieces in spans.values() for span in pieces), strict=True)
     taken, bound = max(ends) - min(starts), max(busy.values())
     return {"stages": busy, "seconds": taken, "bound_seconds": bound, "share": bound / taken}
 
 
 def table(name: str, rows: Sequence[Row]) -> Table:
-    """Pipelines and their bound, side by side: rows with `what`, `seconds` (summed up), `bound_seconds`, `wrong`.
+    """Show pipelines and their bounds: rows with `what`, `seconds` (a summary), `bound_seconds` and `wrong`.
 
-    `wrong` counts the elements that are not as they should be. The table adds the bound's share of the median, and
-    where rows have `queued_seconds`, after which the host had queued all work, a column of it.
-    The bound must be that of the same chunks: larger copies are fewer, and have a smaller one. It is measured as well,
-    so the share of a pipeline that reaches it may exceed 100 %; a note below the table says so.
+    `wrong` counts the wrong elements. The table adds the bound's share of the median. If rows have `queued_seconds`,
+    the time until the host had queued all work, the table has a column for it.
+    The bound must be measured with the same chunks, because fewer and larger copies are faster. The bound is a
+    measurement, too, so a share can exceed 100 %; a note below the table then says so.
     """
     columns = [
         ("pipeline", lambda row: row["what"]),
@@ -77,10 +76,10 @@ def _share(row: Row) -> float:
 
 
 def figure(panels: Mapping[str, Sequence[Row]], title: str = "") -> Any:
-    """When the GPU copied and when it computed, as a matplotlib figure: `panels[name]` are a timeline's rows.
+    """Draw the times at which the GPU copied and computed: `panels[name]` are the rows of a timeline.
 
-    Each panel has a lane for each of `STAGES` and a colour for each stream; time starts with the panel's first work,
-    and all have one scale. Raises ValueError where a panel has no such work.
+    Each panel has a lane for each of `STAGES` and a colour for each stream. Time starts with the panel's first work,
+    and all panels have the same scale. Raises ValueError if a panel has no such work.
     """
     import matplotlib.pyplot as plt
 
@@ -89,7 +88,7 @@ def figure(panels: Mapping[str, Sequence[Row]], title: str = "") -> Any:
     drawn, axes = plt.subplots(len(panels), 1, figsize=size, layout="constrained", sharex=True, squeeze=False)
     plt.close(drawn)
     for panel, (name, rows) in zip(axes[:, 0], panels.items(), strict=True):
-        found, work = overlap(rows), [row for row in rows if stage(row)]
+        overlapped, work = overlap(rows), [row for row in rows if stage(row)]
         first = min(row["start_seconds"] for row in work)
         streams = list(dict.fromkeys(row["stream"] for row in work))
         colours = {each: figures.STAGE_COLOURS[1 + number % 6] for number, each in enumerate(streams)}
@@ -100,7 +99,7 @@ def figure(panels: Mapping[str, Sequence[Row]], title: str = "") -> Any:
             panel.broken_barh(bars, (lane - 0.38, 0.76), facecolors=look, edgecolors=look, linewidth=_HAIRLINE)
         panel.set_yticks(range(len(STAGES)), STAGES)
         panel.set_ylim(len(STAGES) - 0.5, -0.5)
-        text = f"{name}: {seconds(found['seconds'])}, of which the busiest stage works {found['share']:.0%}"
+        text = f"{name}: {seconds(overlapped['seconds'])}, of which the busiest stage works {overlapped['share']:.0%}"
         panel.set_title(text, loc="left", fontsize=8)
     axes[-1, 0].set_xlabel("ms, a colour for each stream")
     drawn.suptitle(title)

@@ -1,11 +1,11 @@
-"""What a way wants installed where it runs."""
+"""The size of the packages that a way needs on a user's machine."""
 
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 
 def installed_bytes(*names: str) -> int | None:
-    """The bytes of all files of these installed distributions together; None where one is not installed here."""
+    """Return the bytes of all files of these distributions together, or None if one is not installed here."""
     total = 0
     for name in names:
         try:

@@ -1,8 +1,8 @@
-"""Small whole programs, each run in many fresh processes, stage by stage.
+"""Small whole programs, each run in many fresh processes, and timed stage by stage.
 
-A program says where its stages begin: by a comment of one word, as `# import`. There, and nowhere else, the clock is
-read; the program's text stays as its reader sees it. What the interpreter does before the first line is `start`, and
-what it does after the last one `end`, up to the moment when the process is gone.
+Comments of one word, such as `# import`, mark the stages in a program. The clock is read there, and nowhere else, so
+the text stays as its reader sees it. `start` is the interpreter's time before the first line, `end` the time from the
+last line until the process is gone.
 """
 
 import ast
@@ -26,20 +26,20 @@ _AFTER = "\n_marks.append(time.time())\nprint(_marks)\n"
 
 
 class ProgramError(RuntimeError):
-    """A program that has no stages, failed, or gave a wrong answer; the message holds its own words."""
+    """A program that has no stages, failed, or gave a wrong answer; the message holds the program's error."""
 
 
 def run(
     programs: Mapping[str, tuple[str, Sequence[str | Path]]], runs: int = 21, launches: int = 1000, cold: bool = False
 ) -> Table:
-    """Run programs, each in as many fresh processes as `runs`: a row each, with its stages and the spread of its total.
+    """Run each program in `runs` fresh processes; return a row for each, with its stages and the spread of its total.
 
-    A program is its text and the words that it finds in `sys.argv[2:]`; `sys.argv[1]` is `launches`, how often its
-    stage `launches` launches. After one run each that does not count, all at once, the programs take turns. With
-    `cold`, every run has compiler caches of its own, which are empty.
-    `seconds` is the whole process as its parent sees it, without `launches`; `stages` are those of the median run, if
-    `runs` is odd; `launch_seconds` is a round of that loop, if there are any.
-    Raises ProgramError where a program has no stages, or fails in one of its processes.
+    `programs[name]` is a program's text and the words in its `sys.argv[2:]`. `sys.argv[1]` is `launches`, the number of
+    launches in its stage `launches`. Each program runs once for warm-up, then the programs take turns. With `cold`,
+    every run has its own, empty compiler caches.
+    `seconds` is the time of the whole process, as its parent sees it, without the stage `launches`. `stages` are those
+    of the median run (take an odd number of runs). `launch_seconds` is the time of a launch in the stage `launches`.
+    Raises ProgramError if a program has no stages or fails.
     """
     samples: dict[str, list[dict[str, float]]] = {name: [] for name in programs}
     with tempfile.TemporaryDirectory(prefix="fourways-") as base:
@@ -69,7 +69,7 @@ def run(
 
 
 def costs(rows: Sequence[Row], origin: str = "this machine") -> dict[str, Cost]:
-    """The rows of `run`, with launches, as costs for the model; `check` and `end` are part of their start."""
+    """Return rows of `run`, with launches, as costs for the model; `check` and `end` are part of their start."""
     return {
         row["program"]: Cost(
             name=row["program"],
@@ -84,12 +84,12 @@ def costs(rows: Sequence[Row], origin: str = "this machine") -> dict[str, Cost]:
 
 
 def _stages(text: str) -> list[str]:
-    """The stages that a program's comments name, in their order."""
+    """Return the stages in a program's comments, in order."""
     return [name for name in re.findall(r"^# (\w+)$", text, re.MULTILINE) if name in PROGRAM_STAGES]
 
 
 def _with_clock(name: str, text: str) -> str:
-    """A program whose comments read the clock, and which prints its readings last."""
+    """Return a program that reads the clock at its comments, and prints the readings at the end."""
     if not _stages(text):
         raise ProgramError(f"{name}: no comment such as `# import` says where a stage begins")
     own = "|".join(_stages(text))
@@ -99,7 +99,7 @@ def _with_clock(name: str, text: str) -> str:
 def _run(
     name: str, file: Path, words: Sequence[str], stages: Sequence[str], caches: dict[str, str]
 ) -> dict[str, float]:
-    """The seconds of each stage of one fresh process."""
+    """Run a program in a fresh process, and return the seconds of each stage."""
     environment = toolchain.child_environment() | caches
     begin = time.time()
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Variants of a kernel built, checked and timed one after another; what the search cost, against what it gained."""
+"""A search through variants of a kernel: each is built, checked and timed; then costs are compared with gains."""
 
 import functools
 import math
@@ -20,15 +20,15 @@ def tune(
     size: int,
     way: str = "gpu",
 ) -> list[Row]:
-    """Build each of `variants`, check it at every size of `checking.check`, and time it at `size` elements; a row each.
+    """Build each of `variants`, check it at every size of `checking.check`, and time it at `size` elements.
 
-    `build(**variant)` returns a function as a way's, `function(*inputs, *outputs)`. `way` says where its arrays lie, as
-    for `checking.place`: "host" in NumPy, timed by the host's clock; else on the GPU, timed by the device's.
-    A row holds the `variant`; `build_seconds`, the host's time for `build`; `search_seconds`, its time for building,
-    checking and timing together; `seconds`, a summary of a call's times; and `problem`, None. A variant that cannot be
-    built or launched, or is wrong, has no `seconds` (None) but one line of `problem`. Outputs are restored before each
-    sample and judged after the last one, as by `time_ways`.
-    Raises CheckFailure where the GPU can do nothing more.
+    `build(**variant)` returns a function like a way's, `function(*inputs, *outputs)`. With `way` "host" the arrays are
+    NumPy's, timed by the host's clock; else they are on the GPU, timed by the device's clock.
+    Each row holds the `variant`, `build_seconds` (host clock), `search_seconds` (host clock, for building, checking and
+    timing together), `seconds` (a summary of a call's times), and `problem`. A variant that cannot be built or
+    launched, or that is wrong, has a line of `problem`, and None for `seconds`. Outputs are restored before each sample
+    and judged after the last one.
+    Raises CheckFailure if the GPU can do nothing more.
     """
     sizes = ways.sizes or checking.SIZES
     cases = [(count, inputs := ways.make_inputs(count), ways.reference(*inputs)) for count in sizes]
@@ -59,7 +59,7 @@ def tune(
 
 
 def _problem(function: Callable[..., Any], way: str, cases: Sequence[tuple[int, tuple, Any]], ways: Ways) -> str | None:
-    """The first thing that is wrong with the function's answers, in one line."""
+    """Return a line on the first wrong answer of the function, or None."""
     for size, inputs, expected in cases:
         if problem := checking.verdict(function, way, inputs, expected, ways.rtol, ways.in_place, ways.atol):
             return f"size {size}: {problem.splitlines()[0]}"
@@ -67,7 +67,7 @@ def _problem(function: Callable[..., Any], way: str, cases: Sequence[tuple[int, 
 
 
 def _first_error(words: str) -> str:
-    """The first line of a compiler's words that says error, without folders and hashes; else the first line."""
+    """Return the first line of a compiler's message with "error" in it, else the first line, without folders."""
     lines = words.strip().splitlines() or [""]
     line = next((line.strip() for line in lines if "error" in line.lower()), lines[0])
     line = re.sub(r"\S*/(?=[^/\s]+[:(]\d)", "", line)
@@ -75,7 +75,7 @@ def _first_error(words: str) -> str:
 
 
 def best(rows: Sequence[Row]) -> Row:
-    """The quickest of those that are right. Raises ValueError where none is."""
+    """Return the row of the fastest right variant. Raises ValueError if no variant is right."""
     right = [row for row in rows if row["seconds"]]
     if not right:
         raise ValueError("no variant is right: " + "; ".join(row["problem"] for row in rows))
@@ -83,7 +83,7 @@ def best(rows: Sequence[Row]) -> Row:
 
 
 def tune_table(rows: Sequence[Row], name: str = "tuning") -> Table:
-    """The rows of `tune` in their order; the last column but one compares each with the first, which must be right."""
+    """Show the rows of `tune` in their order, with each one's speed relative to the first, which must be right."""
 
     def against_first(row: Row) -> str:
         return f"{rows[0]['seconds']['median'] / row['seconds']['median']:.2f}" if row["seconds"] else ""
@@ -101,17 +101,14 @@ def tune_table(rows: Sequence[Row], name: str = "tuning") -> Table:
 
 
 def pays_after(cost: float, slow: float, fast: float) -> float:
-    """How many calls it takes until `cost` seconds are won back by calls of `fast` seconds in place of `slow` ones.
-
-    Infinity where nothing is won.
-    """
+    """Return the number of calls of `fast` instead of `slow` seconds that save `cost` seconds; infinity if none do."""
     return cost / (slow - fast) if fast < slow else math.inf
 
 
 def totals_figure(plans: Mapping[str, tuple[float, float]], title: str) -> Any:
-    """Seconds in all over the number of calls: `plans[name]` is the seconds paid once, and those of each call.
+    """Draw total seconds against the number of calls: `plans[name]` is the seconds paid once, and those per call.
 
-    The axis reaches beyond the last crossing of two lines that lies below a billion calls.
+    The axis ends behind the last crossing of two lines below a billion calls.
     """
     points = list(plans.values())
     crossings = [pays_after(high[0] - low[0], low[1], high[1]) for low in points for high in points]

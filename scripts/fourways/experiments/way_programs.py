@@ -1,4 +1,4 @@
-"""A way as a program of its own: first result, a launch, what it loads and starts, what it makes of wrong arrays."""
+"""Each way as a separate program: its first result, its launches, its libraries, and its answers to wrong arrays."""
 
 import ast
 import os
@@ -17,29 +17,32 @@ from fourways.ways import WAYS
 
 
 def run(name: str, ways: Sequence[str], folder: Path, times: int = 3, patience: float = 300) -> list[Row]:
-    """Run each of `ways` of lesson `name` that can run here as a program of its own, `times` times, in turns.
+    """Run each of `ways` of lesson `name` that can run here as a separate program, `times` times, in turns.
 
-    The program is the cell tagged `way-…`, which brings its own imports; for one of `WAYS`, the lesson's first
-    cell tagged `setup` stands before it. It defines `<kernel>_<way>(x, y)`, which must double `x` into `y`; the arrays
-    are PyTorch's where the program has imported it, else CuPy's, else NumPy's. `folder` is where it finds modules that
-    were built ahead of time.
+    The program is the cell tagged `way-…`, which has its own imports; for one of `WAYS`, the lesson's first cell tagged
+    `setup` comes before it. It defines `<kernel>_<way>(x, y)`, which must double `x` into `y`. The arrays are PyTorch's
+    if the program has imported PyTorch, else CuPy's, else NumPy's. `folder` holds the modules built ahead of time.
 
-    A row each, all seconds by the host's clock: `seconds`, from process start to the first right answer; `stages`,
-    those of the median run: start, import, build, launch; `launch_seconds`, a call that nobody waits for;
-    `imports`, the packages that its text imports, without Python's, this project's, and modules that lie in `folder`;
-    `libraries`, the bytes of all shared libraries in the process; `started`, the names of the programs it started;
-    `mistakes`, by name what became of a call with a wrong array: an exception's name, "right", "wrong numbers", or
-    "crash: SIGSEGV" where it ended the program by that signal; those after it are "not tried".
-    Where a program fails before, gives a wrong first answer, or is not done after `patience` seconds, its way's row
-    holds only `failed`: why, in one line.
+    Returns a row for each way, with all seconds by the host's clock:
+
+    - `seconds`: from process start to the first right answer; `stages` are those of the median run
+    - `launch_seconds`: a call without a wait
+    - `imports`: the packages that its text imports, except Python's, this project's, and modules in `folder`
+    - `libraries`: the bytes of all shared libraries in the process
+    - `started`: the names of the programs that it started
+    - `mistakes`: by name, the outcome of a call with a wrong array: an exception's name, "right", "wrong numbers", or
+      "crash: SIGSEGV" if that signal ended the program; later mistakes are "not tried"
+
+    If a program fails before that, gives a wrong first answer, or needs more than `patience` seconds, its row holds
+    only `failed`, a line that says why.
     """
-    found = lesson.find(name)
-    cells = [cell for cell in found.notebook.cells if cell.cell_type == "code"]
+    target = lesson.find(name)
+    cells = [cell for cell in target.notebook.cells if cell.cell_type == "code"]
     sources = {}
     for way in ways:
         (cell,) = (cell for cell in cells if f"way-{way}" in lesson.tags(cell))
         if not lesson.skip_reason(cell):
-            before = found.cells("setup")[:1] if way in WAYS else []
+            before = target.cells("setup")[:1] if way in WAYS else []
             sources[way] = "\n".join([*before, cell.source])
     runs: dict[str, list[dict[str, Any]]] = {way: [] for way in sources}
     failed: dict[str, str] = {}
@@ -47,7 +50,7 @@ def run(name: str, ways: Sequence[str], folder: Path, times: int = 3, patience: 
         for way, source in sources.items():
             if way not in failed:
                 try:
-                    runs[way].append(_program(source, f"{found.meta['kernel']}_{way}", folder, patience))
+                    runs[way].append(_program(source, f"{target.meta['kernel']}_{way}", folder, patience))
                 except FirstResultError as error:
                     failed[way] = str(error)
     return [
@@ -59,7 +62,7 @@ def run(name: str, ways: Sequence[str], folder: Path, times: int = 3, patience: 
 
 
 def _imports(source: str, folder: Path) -> list[str]:
-    """The packages that a cell names, as `cuda.core` and `torch`; of a package and its parts the package alone."""
+    """Return the packages that a cell imports, such as `cuda.core` and `torch`, without parts of listed packages."""
     nodes = list(ast.walk(ast.parse(source)))
     names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
@@ -69,7 +72,7 @@ def _imports(source: str, folder: Path) -> list[str]:
 
 
 def _program(source: str, function: str, folder: Path, patience: float) -> dict[str, Any]:
-    """One fresh process. Raises FirstResultError, with one line of what it said, where it fails."""
+    """Run one fresh process, and return its answer. Raises FirstResultError, with a line of its output, if it fails."""
     variables = toolchain.child_environment()
     variables["PYTHONPATH"] = f"{folder}{os.pathsep}{variables['PYTHONPATH']}"
     task = {"source": source, "function": function}
@@ -88,7 +91,7 @@ def _program(source: str, function: str, folder: Path, patience: float) -> dict[
 
 
 def _end(status: int) -> str:
-    """`status 1`, or the name of the signal that ended the process."""
+    """Return `status 1`, or the name of the signal that ended the process."""
     return signal.Signals(-status).name if status < 0 else f"status {status}"
 
 
@@ -100,10 +103,10 @@ def _row(way: str, samples: list[dict[str, Any]]) -> Row:
 
 
 def table(rows: Sequence[Row], built: Mapping[str, float | None], ships: Mapping[str, Path]) -> Table:
-    """The rows of `run` as a table, beside what only the lesson knows, by way; of a failed one, why it failed.
+    """Show the rows of `run`; a failed way shows why it failed.
 
-    `built` holds the seconds of builds ahead of time, None where nobody measured, and makes a way's row say AOT;
-    `ships` the file that goes to a user.
+    `built` holds the seconds of builds ahead of time by way, None if unknown; these ways are marked AOT, the others
+    JIT. `ships` holds the file that goes to users, by way.
     """
     rows = [
         row
@@ -134,7 +137,7 @@ def table(rows: Sequence[Row], built: Mapping[str, float | None], ships: Mapping
 
 
 def mistakes_table(rows: Sequence[Row]) -> Table:
-    """What became of wrong arrays, a column for each mistake; a way whose program failed is left out."""
+    """Show the outcome of each call with a wrong array. A way whose program failed is left out."""
     rows = [row for row in rows if "failed" not in row]
     names = list(rows[0]["mistakes"]) if rows else []
     columns = [

@@ -1,4 +1,4 @@
-"""Installs what no index has ready: PyCUDA, built from source, and a folder of wheels for a machine without network."""
+"""PyCUDA built from source, because it has no wheels, and a folder of wheels for a machine without network."""
 
 from fourways.install.pip import InstallError, find_python
 from fourways.install.pycuda import PYCUDA, PYCUDA_SHA256, build_pycuda, install_pycuda

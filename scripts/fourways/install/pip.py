@@ -1,4 +1,4 @@
-"""Runs pip for any interpreter of this machine, with progress on the screen and an error that a person can read."""
+"""pip for any interpreter of this machine, with progress on the screen and the lines that matter of an error."""
 
 import importlib.metadata
 import importlib.util
@@ -24,18 +24,19 @@ print("%d.%d" % sys.version_info[:2], pathlib.Path(sysconfig.get_path("include")
 
 
 SERVES_ALL = Version("23.2.1")
-"""The oldest pip tried that runs for every Python from 3.11 to 3.14."""
+"""The oldest pip that we tried and that works for every Python from 3.11 to 3.14."""
 
 
 class InstallError(RuntimeError):
-    """Something could not be built or installed. The message says what, why, and what to do."""
+    """A build or an installation failed. The message says what failed, why, and what to do."""
 
 
 def pip(python: str | Path, *arguments: str) -> list[str]:
-    """The command that runs pip for the interpreter `python`, which need not have one: ours, or one from uv.
+    """Return the command that runs pip for the interpreter `python`, which may have no pip of its own.
 
-    pip then runs under that interpreter, and an older one does not run under a newer Python: Debian 12's 23.0.1 fails
-    with 3.12 for want of `pkgutil.ImpImporter`. Raises InstallError where there is neither a pip that does nor uv.
+    The pip is ours if it is new enough, else uv's. pip runs under that interpreter, and an old pip fails under a newer
+    Python: Debian 12's 23.0.1 fails under 3.12, which has no `pkgutil.ImpImporter`.
+    Raises InstallError if there is neither a new enough pip nor uv.
     """
     ours = importlib.util.find_spec("pip") and Version(importlib.metadata.version("pip"))
     if ours and (ours >= SERVES_ALL or str(python) == sys.executable):
@@ -49,21 +50,22 @@ def pip(python: str | Path, *arguments: str) -> list[str]:
 
 
 def find_uv() -> str | None:
-    """uv from this environment, else from PATH, or None."""
+    """Return the path of uv in this environment, else on PATH, or None."""
     return shutil.which("uv", path=str(Path(sys.executable).parent)) or shutil.which("uv")
 
 
 def find_python(wanted: str) -> Path:
-    """An interpreter to build for Python `wanted` ("3.12", or a path): this one, one on PATH, uv's or pyenv's.
+    """Return an interpreter to build wheels with, for Python `wanted` ("3.12", or an interpreter's path).
 
-    It must have the C headers, which extension modules include. Raises InstallError that says what is missing.
+    Candidates are this interpreter, those on PATH, uv's and pyenv's. It must have Python's C headers, which extension
+    modules include. Raises InstallError, which says what is missing.
     """
     version = re.match(r"(\d+\.\d+)(\.\d+)?$", wanted)
     refused = []
     for candidate in _interpreters(version[1]) if version else [Path(wanted)]:
         answer = toolchain.run(str(candidate), "-c", _ABOUT).stdout.split()
         if len(answer) != 2 or (version and answer[0] != version[1]):
-            continue  # another version, or a shim of a version manager with nothing behind it
+            continue  # another version, or a version manager's shim without an interpreter
         if answer[1] == "True":
             return candidate
         refused.append(f"{candidate} has no Python.h (on Debian and Ubuntu: apt install python{answer[0]}-dev)")
@@ -80,14 +82,14 @@ def _interpreters(version: str) -> list[Path]:
 
 
 def run(command: list[str], doing: str, environment: Mapping[str, str] | None = None) -> None:
-    """Run a command while a spinner shows the time and, where it compiles, the file.
+    """Run a command while a spinner shows the time and the file that is compiled.
 
-    Raises InstallError with the lines that matter; the whole output is then in a file that the message names.
+    Raises InstallError with the lines that matter; the message names a file with the whole output.
     """
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     lines: list[str] = []
     compiled = 0
-    environment = {"UV_SYSTEM_CERTS": "1"} | dict(environment or os.environ)  # a recent pip asks the system by itself
+    environment = {"UV_SYSTEM_CERTS": "1"} | dict(environment or os.environ)  # recent pips use the system's by default
     screen = Console(stderr=True)
     with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
         task = progress.add_task(doing, total=None)

@@ -1,4 +1,4 @@
-"""PyCUDA, which has no wheels: built from source, with or without a driver, and installed."""
+"""PyCUDA built from source, with or without a driver, and installed. PyCUDA has no wheels."""
 
 import os
 import subprocess
@@ -12,10 +12,10 @@ from fourways import toolchain
 from fourways.install.pip import InstallError, pip, run
 
 PYCUDA = "2026.1"
-"""The version of PyCUDA, which pyproject.toml names too; a test holds the two together."""
+"""The version of PyCUDA. pyproject.toml names it too, and a test compares the two."""
 
 PYCUDA_SHA256 = "759516160628ba06f32ce7e563e3f5b9214691dc9528a03ea99ea1073f4e14ba"
-"""The hash of that version's source distribution; PyCUDA has no wheels."""
+"""The hash of that version's source distribution."""
 
 _PROBE = """
 import ctypes, importlib.metadata, sys
@@ -26,17 +26,17 @@ import pycuda.compiler
 try:
     ctypes.CDLL("libcuda.so.1")
 except OSError:
-    pass  # no driver here, and without one pycuda.driver does not import
+    pass  # pycuda.driver cannot be imported without a driver
 else:
     import pycuda.driver
 """
 
 
 def install_pycuda(log: Callable[[str], None] = print) -> None:
-    """Build PyCUDA and install it in this environment, then import it in a fresh process.
+    """Build PyCUDA, install it in this environment, and import it in a fresh process.
 
-    Only says so where the right version is there and imports. Needs nvcc, CUDA's headers and a C++ compiler, but no
-    driver. Raises InstallError.
+    Does nothing if the right version is installed and can be imported. Needs nvcc, CUDA's headers and a C++ compiler,
+    but no driver. Raises InstallError.
     """
     problem = pycuda_problem()
     if problem is None:
@@ -54,7 +54,7 @@ def install_pycuda(log: Callable[[str], None] = print) -> None:
 
 
 def pycuda_problem() -> str | None:
-    """None if this Python imports the right PyCUDA (its driver module too where there is a driver), else why not."""
+    """Return why this Python cannot import the right PyCUDA, or None. Imports pycuda.driver if there is a driver."""
     done = subprocess.run([sys.executable, "-c", _PROBE, PYCUDA], capture_output=True, text=True, errors="replace")
     reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
     if done.returncode == 0:
@@ -65,11 +65,11 @@ def pycuda_problem() -> str | None:
 
 
 def build_pycuda(python: str | Path, folder: Path) -> Path:
-    """Build PyCUDA's wheel for the interpreter `python` into `folder`; returns its path. Raises InstallError."""
+    """Build PyCUDA's wheel for the interpreter `python` in `folder`, and return its path. Raises InstallError."""
     with tempfile.TemporaryDirectory(prefix="fourways-") as work:
         pinned = Path(work, "pycuda.txt")
         pinned.write_text(f"pycuda=={PYCUDA} --hash=sha256:{PYCUDA_SHA256}\n", encoding="utf-8")
-        # No cache: pip keeps the wheels it has built, and one built without our variables would not run.
+        # no cache: pip keeps the wheels that it has built, and one built without our variables would not run
         options = ["--verbose", "--no-cache-dir", "--no-deps", "--no-binary", "pycuda", "--require-hashes"]
         command = pip(python, "wheel", *options, "-r", str(pinned), "-w", str(folder))
         run(command, f"building PyCUDA {PYCUDA}", build_variables(Path(work)))
@@ -77,33 +77,33 @@ def build_pycuda(python: str | Path, folder: Path) -> Path:
 
 
 def build_variables(work: Path) -> dict[str, str]:
-    """The environment in which PyCUDA's own build finds all it needs; puts the libraries to link with into `work`.
+    """Return the environment for PyCUDA's build, and put the libraries to link with into the folder `work`.
 
-    Its setup.py takes the toolkit whose nvcc is first on PATH and links libcuda.so and libcurand.so by these names.
-    A machine without driver has no libcuda.so, and the wheels hold libcurand.so.10 only. So `work` gets a
-    libcurand.so, and a libcuda.so that is empty but bears the driver's soname: a link asks for no more.
-    Raises InstallError that names what is missing.
+    PyCUDA's setup.py takes the toolkit whose nvcc is first on PATH, and links libcuda.so and libcurand.so by these
+    names. A machine without a driver has no libcuda.so, and the wheels hold only libcurand.so.10. So `work` gets a
+    link libcurand.so, and an empty libcuda.so with the driver's soname, which is enough to link.
+    Raises InstallError, which names what is missing.
     """
     compiler, nvcc = toolchain.host_compiler(), toolchain.nvcc()
     if compiler is None:
-        raise InstallError(f"PyCUDA cannot be built: {toolchain.missing('host')}")
+        raise InstallError(f"PyCUDA cannot be built: {toolchain.missing('host compiler')}")
     places = (f"{folder}/libcurand.so*" for folder in ("lib64", "lib", f"{toolchain.TARGET}/lib"))
-    found = {name: toolchain.header_dirs(name, "")[:1] for name in ("cuda.h", "cudaProfiler.h", "curand.h")}
-    headers = dict.fromkeys(str(folder) for folders in found.values() for folder in folders)
-    found |= {"nvcc": [nvcc] if nvcc else [], "libcurand.so": toolchain.in_roots(*places)}
-    if absent := [name for name, paths in found.items() if not paths]:
+    needed = {name: toolchain.header_dirs(name, "")[:1] for name in ("cuda.h", "cudaProfiler.h", "curand.h")}
+    headers = dict.fromkeys(str(folder) for folders in needed.values() for folder in folders)
+    needed |= {"nvcc": [nvcc] if nvcc else [], "libcurand.so": toolchain.in_roots(*places)}
+    if absent := [name for name, paths in needed.items() if not paths]:
         looked = ", ".join(str(root.folder) for root in toolchain.roots()) or "no CUDA toolkit found"
         raise InstallError(
             f"PyCUDA cannot be built: {', '.join(absent)} not found ({looked}); "
             "`pip install 'cuda-toolkit[nvcc,cudart,profiler,curand]==13.0.*'` brings them"
         )
-    (work / "libcurand.so").symlink_to(found["libcurand.so"][0])
+    (work / "libcurand.so").symlink_to(needed["libcurand.so"][0])
     stub = [str(compiler), "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-x", "c++", os.devnull]
     run([*stub, "-o", str(work / "libcuda.so")], "linking a stand-in for the driver's library")
     variables = os.environ | toolchain.variables()
-    # --no-as-needed: the stand-in is empty, a linker that drops what nothing uses would drop it, and PyCUDA would
-    # not load the driver. The run path finds libcurand.so.10 wherever the wheel is installed beside NVIDIA's, else
-    # in the system's toolkit; LD_LIBRARY_PATH goes before both, the folders of ldconfig after.
+    # --no-as-needed: some linkers drop unused libraries, and so the empty stand-in; PyCUDA would not load the driver.
+    # The run path leads to libcurand.so.10 of NVIDIA's wheel beside PyCUDA's, else of the system's toolkit.
+    # LD_LIBRARY_PATH goes before the run path, the folders of ldconfig come after it.
     rpath = "$ORIGIN/../nvidia/cu13/lib:/usr/local/cuda/lib64"
     return variables | {
         "CXX": os.environ.get("CXX", str(compiler)),

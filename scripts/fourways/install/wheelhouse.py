@@ -1,4 +1,4 @@
-"""A folder of wheels for a machine without network."""
+"""The wheelhouse: a folder of wheels for a machine without network."""
 
 import fnmatch
 import functools
@@ -16,24 +16,24 @@ from fourways.install.pip import InstallError, find_python, pip, run
 from fourways.install.pycuda import PYCUDA, build_pycuda
 
 DESK_TOOLS = ("mypy", "ruff", "selenium")
-"""Packages of the extra `test` that no lesson and no test on a GPU uses."""
+"""The packages of the extra `test` that no lesson and no GPU test uses."""
 
 
 def wheelhouse(
     folder: str | Path, python: str = "3.12", have: Iterable[str] = (), log: Callable[[str], None] = print
 ) -> list[Path]:
-    """Gather in `folder` the wheels that lessons, book and GPU tests need without network; returns their paths.
+    """Gather in `folder` the wheels that lessons, book and GPU tests need on another machine; return their paths.
 
-    `python` is that machine's Python version, or the path of an interpreter of that version here; the machine must
-    have the same processor and a C library at least as new. `have` names what it has already, a package an entry
-    (`numpy`, `numpy==2.5.2` as `pip freeze` prints it, or a pattern such as `nvidia-*`; an entry that names none, such
-    as a comment, counts for nothing, and so does a version that pyproject.toml refuses). PyCUDA is built here.
-    Everything else that requirements.lock holds is carried, in its versions and with its hashes, but for what the
-    machine has and DESK_TOOLS. CUDA's toolkit is carried whole or not at all, because nvcc finds its headers and
-    libraries only in its own folder.
-    `folder` must be empty or not exist, and is written whole or not at all. Raises InstallError.
+    `python` is the Python version of that machine, or the path of an interpreter of that version here. That machine
+    must have the same kind of processor, and a C library at least as new.
+    `have` lists the packages that it has, one per entry: `numpy`, `numpy==2.5.2` as `pip freeze` prints it, or a
+    pattern such as `nvidia-*`. Comments are ignored, and so are versions that pyproject.toml refuses.
+    The folder gets all other packages of requirements.lock, with their hashes checked, except DESK_TOOLS. PyCUDA is
+    built here. CUDA's toolkit comes whole or not at all, because nvcc finds its headers and libraries only in its own
+    folder.
+    `folder` must be empty or missing, and is written whole or not at all. Raises InstallError.
 
-    There: `python3 -m pip install --no-index --no-deps FOLDER/*.whl`.
+    Install on the other machine: `python3 -m pip install --no-index --no-deps FOLDER/*.whl`.
     """
     folder = Path(folder).absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -47,26 +47,26 @@ def wheelhouse(
     log(f"gathering wheels for {interpreter}, half a gigabyte where nothing is left out")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as work:
-        house, wanted = Path(work, "wheels"), Path(work, "wanted.txt")
-        house.mkdir()
+        gathering, wanted = Path(work, "wheels"), Path(work, "wanted.txt")
+        gathering.mkdir()
         wanted.write_text("".join(entries), encoding="utf-8")
         if entries:
             options = ["--no-deps", "--only-binary", ":all:", "--require-hashes", "-r", str(wanted)]
-            run(pip(interpreter, "download", *options, "-d", str(house)), "downloading wheels")
+            run(pip(interpreter, "download", *options, "-d", str(gathering)), "downloading wheels")
         if "pycuda" in carried:
             log(f"building PyCUDA {PYCUDA} from source: one to two minutes")
-            build_pycuda(interpreter, house)
-        gathered = {canonicalize_name(path.name.split("-")[0]) for path in house.glob("*.whl")}
+            build_pycuda(interpreter, gathering)
+        gathered = {canonicalize_name(path.name.split("-")[0]) for path in gathering.glob("*.whl")}
         if absent := sorted(direct - gathered):
             raise InstallError(f"requirements.lock holds nothing for Python {python} of: {', '.join(absent)}")
-        house.replace(folder)
+        gathering.replace(folder)
     wheels = sorted(folder.glob("*.whl"))
     log(f"{len(wheels)} wheels, {sum(path.stat().st_size for path in wheels) / 2**20:.1f} MiB, in {folder}")
     return wheels
 
 
 def _carried(names: set[str], toolkit: set[str], have: list[str], log: Callable[[str], None]) -> set[str]:
-    """Return the packages of `names` that a machine with `have` lacks; log what may surprise."""
+    """Return the packages of `names` that a machine with `have` lacks, and log the surprising ones."""
     refused = {entry: requirement for entry in have if (requirement := _refused(entry))}
     patterns = {_pattern(entry) for entry in have if entry not in refused} | {*DESK_TOOLS}
     carried = {name for name in names if not any(fnmatch.fnmatch(name, pattern) for pattern in patterns)}
@@ -95,18 +95,18 @@ def _refused(entry: str) -> Requirement | None:
 
 @functools.cache
 def _requirements() -> list[Requirement]:
-    """The requirements in pyproject.toml, with all extras."""
+    """Return the requirements in pyproject.toml, those of all extras too."""
     project = tomllib.loads((kernels.root() / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return list(map(Requirement, sum(project["optional-dependencies"].values(), project["dependencies"])))
 
 
 def _toolkit(lock: dict[str, list[str]]) -> set[str]:
-    """Return the packages of CUDA's toolkit: the lock says that `cuda-toolkit` asks for them."""
+    """Return the packages of CUDA's toolkit: those that the lock lists as requirements of `cuda-toolkit`."""
     return {name for name, texts in lock.items() if re.search(r"^ +#.* cuda-toolkit$", "".join(texts), re.MULTILINE)}
 
 
 def read_lock(text: str) -> dict[str, list[str]]:
-    """The entries of a requirements.lock by package; a package has several where its version depends on Python's."""
+    """Return the entries of a requirements.lock by package: several if the version depends on Python's version."""
     lock: dict[str, list[str]] = {}
     for entry in re.split(r"^(?=\w)", text, flags=re.MULTILINE)[1:]:
         lock.setdefault(_pattern(entry), []).append(entry)
@@ -114,5 +114,5 @@ def read_lock(text: str) -> dict[str, list[str]]:
 
 
 def _pattern(entry: str) -> str:
-    """The name or pattern that an entry of a lock or of `--have` starts with, as indexes compare names."""
+    """Return the name or pattern at the start of an entry of a lock or of `--have`, normalised as on PyPI."""
     return canonicalize_name(re.split(r"[\s=<>!~\[;@]", entry.strip())[0])

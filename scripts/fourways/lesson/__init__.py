@@ -1,7 +1,7 @@
-"""Lessons: read, run, exported; their ways as plain functions.
+"""Lessons: read, run and export them, and load their ways as plain functions.
 
 A lesson is a MyST notebook, `lessons/NN_slug.md`. The code in its cells is the code that is timed, checked and
-recorded: nothing here holds a second copy of a way.
+recorded. This package holds no second copy of it.
 """
 
 from fourways.lesson.export import ExportError, export

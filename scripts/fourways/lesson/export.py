@@ -1,10 +1,12 @@
-"""Lessons as Jupyter notebooks, for oneself or a class: without the solutions, or with them.
+"""Lessons as Jupyter notebooks for yourself or a class, with or without the solutions.
 
-A lesson's text is MyST, which Jupyter shows only in part: pictures become plain Markdown with the files beside the
-notebook, boxes become quotations, citations links, hints and answers fold as HTML does, a question gets a cell for a
-guess, and drawings for the book's dark pages are left out. A link to a lesson leads to its notebook where the folder
-has it, else to the lesson in the clone. Nor does Jupyter look at tags: a cell that needs a GPU or a way begins with
-`%%needs`, says what is missing, and shows the output that the book has.
+A lesson is MyST, which Jupyter shows only in part. So pictures become plain Markdown, with their files beside the
+notebook; boxes become quotations; citations become links; hints and answers become HTML folds. A question gets a cell
+for your guess, and drawings for the book's dark pages are left out. A link to a lesson leads to its notebook if the
+folder has it, else to the lesson in the clone.
+
+Jupyter ignores tags, too. So a cell that needs a GPU or a way begins with `%%needs`: where something is missing, it
+names that and shows the recorded output.
 """
 
 import copy
@@ -34,25 +36,25 @@ _START = f"""\
 
 
 class ExportError(RuntimeError):
-    """What cannot be exported; the message says why, and nothing was written."""
+    """An export that was refused; the message says why. Nothing was written."""
 
 
 def export(lessons: Iterable[Lesson], folder: Path, solutions: bool = False) -> list[Path]:
     """Write `NN_slug.ipynb` for every lesson into `folder`, and return these paths.
 
-    Pictures and files of the book that a lesson shows or links go there, too. Without `solutions`, the cells tagged
-    `solution` are left out. Raises ExportError, before it writes anything, if one of the notebooks is there already and
-    differs: it may hold somebody's work.
+    Pictures and files of the book that a lesson shows or links are copied, too. Without `solutions`, the cells tagged
+    `solution` are left out. Raises ExportError, before it writes anything, if the folder holds a different notebook of
+    that name: it may be somebody's work.
     """
     import nbformat
 
     lessons, citable = list(lessons), sources()
     there = {each.slug for each in lessons} | {path.stem for path in folder.glob("*.ipynb")}
     contents: dict[Path, bytes] = {}
-    for found in lessons:
-        notebook, beside = _plain(found, citable, folder, there, solutions)
+    for lesson in lessons:
+        notebook, beside = _plain(lesson, citable, folder, there, solutions)
         contents |= {folder / name: (kernels.root() / "book" / name).read_bytes() for name in beside}
-        contents[folder / f"{found.slug}.ipynb"] = (nbformat.writes(notebook) + "\n").encode()
+        contents[folder / f"{lesson.slug}.ipynb"] = (nbformat.writes(notebook) + "\n").encode()
     notebooks = [path for path in contents if path.suffix == ".ipynb"]
     kept = [path.name for path in notebooks if path.exists() and path.read_bytes() != contents[path]]
     if kept:
@@ -63,15 +65,15 @@ def export(lessons: Iterable[Lesson], folder: Path, solutions: bool = False) -> 
 
 
 def _plain(
-    found: Lesson, citable: dict[str, str], folder: Path, there: set[str], solutions: bool
+    lesson: Lesson, citable: dict[str, str], folder: Path, there: set[str], solutions: bool
 ) -> tuple[Any, list[str]]:
-    """The notebook of a lesson for Jupyter, and the names below `book/` of the files that it wants beside it.
+    """Return a lesson as a notebook for Jupyter, and the names below `book/` of the files that belong beside it.
 
     `there` are the slugs of the notebooks in its `folder`.
     """
     import nbformat
 
-    notebook = copy.deepcopy(found.notebook)
+    notebook = copy.deepcopy(lesson.notebook)
     cells: list[Any] = []
     guessing = False
     marks = zip(notebook.cells, asked(notebook), deeper(notebook), sections(notebook), strict=True)
@@ -84,10 +86,10 @@ def _plain(
         if "hide-input" in tags(cell):
             cell.metadata["jupyter"] = {"source_hidden": True}
         if wanted := needs(cell):
-            cell.source = f"{MAGIC} {' '.join(wanted)}  # in the book: {found.slug}.html#{section}\n{cell.source}"
+            cell.source = f"{MAGIC} {' '.join(wanted)}  # in the book: {lesson.slug}.html#{section}\n{cell.source}"
         if solutions or "solution" not in tags(cell):
             cells.append(cell)
-    cells.insert(1, nbformat.v4.new_code_cell(_START.format(found.slug)))
+    cells.insert(1, nbformat.v4.new_code_cell(_START.format(lesson.slug)))
     notebook.cells = cells
     beside: list[str] = []
 
@@ -99,8 +101,8 @@ def _plain(
         return f"![{words[1] if words else ''}]({match[1]})\n"
 
     def link(match: re.Match[str]) -> str:
-        target = (found.path.parent / match[1]).resolve()
-        if target.suffix == ".md" and target.parent == found.path.parent.resolve() and target.stem in there:
+        target = (lesson.path.parent / match[1]).resolve()
+        if target.suffix == ".md" and target.parent == lesson.path.parent.resolve() and target.stem in there:
             return f"]({target.stem}.ipynb)"
         if target.is_file() and target.is_relative_to(book := kernels.root() / "book"):
             beside.append(str(target.relative_to(book)))
@@ -114,7 +116,7 @@ def _plain(
         return f"<details><summary>{match[2]}</summary>\n\n{match[3].strip()}\n\n</details>"
 
     for number, cell in enumerate(notebook.cells):
-        cell.id = f"{found.slug}-{number}"  # the same bytes for the same lesson
+        cell.id = f"{lesson.slug}-{number}"  # the same bytes for the same lesson
         if cell.cell_type == "markdown":
             text = _FOLD.sub(fold, _BOX.sub(quote, _LINK.sub(link, _IMAGE.sub(picture, cell.source))))
             cell.source = cited(text, citable).replace("```cuda", "```c++")

@@ -1,8 +1,8 @@
-"""What a page folds away: sections that go deeper, and what would give a question's answer away.
+"""The folded parts of a page: sections that go deeper, and outputs that give away the answer to a question.
 
-A section whose heading begins with `Deeper` ends before the next heading of its level or above; both headings begin a
-cell. A question is a box of the class `predict`; its answer is the next `{dropdown} Answer`, and code cells between the
-two show what was asked.
+A section whose heading begins with `Deeper` ends before the next heading of its level or above. Both headings begin a
+cell. A question is a box of the class `predict`; its answer is the next `{dropdown} Answer`. The code cells between
+the two show the answer.
 """
 
 import re
@@ -13,7 +13,7 @@ _SIGN = re.compile(r"^:{3,}\{(?:admonition\} .*\n:class: (?P<question>predict)|d
 
 
 def deeper(notebook: Any) -> list[bool]:
-    """For each cell of a notebook whether it stands in a section that goes deeper."""
+    """Return for each cell of a notebook whether it belongs to a section that goes deeper."""
     level, folded = 0, []
     for cell in notebook.cells:
         heading = _HEADING.match(cell.source) if cell.cell_type == "markdown" else None
@@ -24,18 +24,18 @@ def deeper(notebook: Any) -> list[bool]:
 
 
 def asked(notebook: Any) -> list[bool]:
-    """For each cell of a notebook whether it is a code cell that shows the answer to a question."""
-    pending, found = False, []
+    """Return for each cell of a notebook whether it is a code cell that shows the answer to a question."""
+    pending, shown = False, []
     for cell in notebook.cells:
-        found.append(pending and cell.cell_type == "code")
+        shown.append(pending and cell.cell_type == "code")
         if cell.cell_type == "markdown":
             for sign in _SIGN.finditer(cell.source):
                 pending = bool(sign["question"])
-    return found
+    return shown
 
 
 def questions(notebook: Any) -> list[str]:
-    """The text of each question, up to its answer's sign or the end of its cell."""
+    """Return the text of each question, up to its answer or the end of its cell."""
     texts = []
     for cell in notebook.cells:
         signs = list(_SIGN.finditer(cell.source)) if cell.cell_type == "markdown" else []

@@ -1,4 +1,4 @@
-"""How long a lesson takes, counted: not how long its author hopes."""
+"""The minutes that a lesson takes, counted from its words, lines of code, cells and exercises."""
 
 import re
 from typing import NamedTuple
@@ -7,35 +7,35 @@ from fourways.lesson.folds import deeper
 from fourways.lesson.notebook import Lesson, tags
 
 WORDS, LINES, CELLS = 150, 10, 4
-"""In a minute: words of prose read, lines of code read, cells run and looked at. Our own figures, of no study: prose
-that explains code is read at less than the 238 words a minute of other prose (Brysbaert, 2019)."""
+"""Words of prose, lines of code and cells that a reader manages in a minute. These are our own estimates: people read
+other prose at 238 words a minute (Brysbaert, 2019), and prose that explains code more slowly."""
 EXERCISE = 6
-"""Minutes for an exercise, its solution read as well."""
+"""Minutes for an exercise and for reading its solution."""
 FORMULA = (
     f"Minutes are counted: one for {WORDS} words to read, {LINES} lines of code or {CELLS} cells to run, {EXERCISE} "
-    "for an exercise; behind a + stand those of the sections that go deeper, which are folded away."
+    "for an exercise. The minutes after + are for the optional sections that go deeper, which are folded."
 )
-"""The counting of minutes in one sentence, for who reads them."""
+"""The rule for minutes, as readers of the lessons' table see it."""
 
 
 class Length(NamedTuple):
-    """Minutes of a lesson: of what stands open, and of what its sections marked "Deeper" add."""
+    """The minutes of a lesson: of its core, and of its sections marked "Deeper"."""
 
     core: int
     deeper: int
 
     def __str__(self) -> str:
-        """`45`, or `45 + 20` where sections go deeper."""
+        """Return `45`, or `45 + 20` if sections go deeper."""
         return f"{self.core} + {self.deeper}" if self.deeper else str(self.core)
 
 
-def length(found: Lesson) -> Length:
-    """The minutes of a lesson, by its words of prose, lines of code, cells to run and exercises.
+def length(lesson: Lesson) -> Length:
+    """Return the minutes of a lesson.
 
-    Code that is folded away does not count (solutions, cells tagged `hide-input`), nor do blank lines.
+    Folded code (solutions, cells tagged `hide-input`) and blank lines do not count.
     """
     minutes = [0.0, 0.0]
-    for cell, is_deeper in zip(found.notebook.cells, deeper(found.notebook), strict=True):
+    for cell, is_deeper in zip(lesson.notebook.cells, deeper(lesson.notebook), strict=True):
         minutes[is_deeper] += _minutes(cell.source, cell.cell_type == "code", tags(cell))
     return Length(*map(round, minutes))
 

@@ -1,4 +1,4 @@
-"""What a user means by a name: a lesson, or a kernel outside any."""
+"""From a name that a user types to a lesson, or to a kernel outside the lessons."""
 
 from pathlib import Path
 
@@ -10,10 +10,10 @@ from fourways.lesson.notebook import Lesson, all_lessons, find
 def lesson_or_case(
     name: str, entry: str | None = None, case: Path | str | None = None, reference: str | None = None, timeout: int = 60
 ) -> Lesson | Case:
-    """What a user who says `name` wants to run: a lesson, by its number, its name or its kernel's, or another kernel.
+    """Return the lesson or the kernel that `name` means.
 
-    Another kernel is a file, or one of `cpp/kernels` by its name; what comes after it is a `Case`'s.
-    Raises NotThereError for a name of neither, and as `Case` does.
+    A lesson is named by its number, its slug or its kernel. Another kernel is named by its file, or by its name in
+    `cpp/kernels`; the other arguments are for its `Case`. Raises NotThereError for an unknown name, and as `Case` does.
     """
     if kernels.is_file(name):
         return Case(name, entry, case, reference, timeout)
@@ -25,9 +25,9 @@ def lesson_or_case(
         if name not in kernels.names():
             raise
     lessons = all_lessons()
-    if about := [found for found in lessons if found.meta["kernel"] == name]:
+    if about := [lesson for lesson in lessons if lesson.meta["kernel"] == name]:
         return about[0]
-    if also := [found.number for found in lessons if name in found.meta.get("also", ())]:
+    if also := [lesson.number for lesson in lessons if name in lesson.meta.get("also", ())]:
         raise kernels.NotThereError(
             f"{name}: lesson {also[0]} calls it: fourways run {also[0]}; alone it needs a --case"
         )

@@ -11,23 +11,23 @@ from fourways import kernels
 
 
 class LessonError(kernels.InputError):
-    """A lesson that does not have the agreed shape. The message says what to mend."""
+    """A lesson of the wrong shape. The message says what to change."""
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """One lesson file, read once. Raises LessonError from its properties where the file is not of the agreed shape."""
+    """A lesson file, read once. Its properties raise LessonError if the file has the wrong shape."""
 
     path: Path
 
     @property
     def slug(self) -> str:
-        """`01_doublify`."""
+        """The file's name without its ending: `01_doublify`."""
         return self.path.stem
 
     @property
     def number(self) -> str:
-        """`01`; of a page without a number its slug."""
+        """The lesson's number, `01`; the slug of a page without a number."""
         number = self.slug.split("_")[0]
         return number if number.isdigit() else self.slug
 
@@ -40,8 +40,8 @@ class Lesson:
 
     @cached_property
     def whole(self) -> Any:
-        """All that the file holds, as an nbformat notebook: with the cells tagged `wrong`, which only tests run."""
-        import jupytext  # slow to import, and only this needs them
+        """The whole file as an nbformat notebook, with the cells tagged `wrong`, which only tests run."""
+        import jupytext  # slow to import, and needed only here
         import yaml
 
         try:
@@ -51,7 +51,7 @@ class Lesson:
 
     @property
     def meta(self) -> dict[str, Any]:
-        """The front matter under `fourways:` (kernel, further kernels in `also`, ways, without, rtol, may_skip)."""
+        """The front matter under `fourways:`: kernel, further kernels `also`, ways, without, rtol, may_skip."""
         try:
             return self.whole.metadata["fourways"]
         except KeyError:
@@ -59,7 +59,7 @@ class Lesson:
 
     @property
     def rtol(self) -> float:
-        """The relative tolerance that checking allows; 0 asks for the exact result."""
+        """The relative tolerance of checks; 0 asks for the exact result."""
         return float(self.meta.get("rtol", 0.0))
 
     @property
@@ -72,29 +72,29 @@ class Lesson:
         raise LessonError(f"{self.path.name}: no `# Title`")
 
     def cells(self, tag: str) -> list[str]:
-        """The source of every code cell with this tag, in order."""
+        """Return the source of every code cell with this tag, in order."""
         return [cell.source for cell in self.notebook.cells if cell.cell_type == "code" and tag in tags(cell)]
 
 
 def tags(cell: Any) -> list[str]:
-    """The tags of a notebook cell."""
+    """Return the tags of a notebook cell."""
     return cell.metadata.get("tags", [])
 
 
 def all_lessons() -> list[Lesson]:
-    """Every lesson, in order of number."""
+    """Return all lessons in the order of their numbers."""
     return [Lesson(path) for path in sorted((kernels.root() / "lessons").glob("[0-9][0-9]_*.md"))]
 
 
 def pages() -> list[Lesson]:
-    """The book's other pages that run, and are recorded, as lessons are; they have no number, and may lack a kernel."""
+    """Return the other pages that run and are recorded like lessons. They have no number, and may lack a kernel."""
     return [Lesson(path) for path in sorted((kernels.root() / "lessons").glob("[a-z]*_*.md"))]
 
 
 def find(name: str) -> Lesson:
-    """A lesson or page by number (`1`, `01`), slug (`01_doublify`), the slug's word (`doublify`) or path.
+    """Return a lesson or page by number (`1`, `01`), slug (`01_doublify`), the slug's word (`doublify`) or path.
 
-    Raises NotThereError, naming the lessons there are.
+    Raises NotThereError, which lists the lessons.
     """
     lessons = [*all_lessons(), *pages()]
     wanted = Path(name).stem if name.endswith(".md") else name
@@ -107,9 +107,9 @@ def find(name: str) -> Lesson:
 
 
 def kernel_file(name: str) -> Path:
-    """The kernel file that a user means: a path to a `.cu` or `.cuh`, a kernel's name, or a lesson's number or name.
+    """Return the kernel file that `name` means: a `.cu` or `.cuh` path, a kernel's name, or a lesson's number or name.
 
-    Raises InputError where it is none of them, or no text.
+    Raises InputError if it is none of them, or not a text file.
     """
     if not kernels.is_file(name):
         return kernels.path(name if name in kernels.names() else str(find(name).meta["kernel"]))

@@ -12,27 +12,27 @@ from typing import Any
 from fourways.lesson.notebook import Lesson, find, tags
 
 ASKED, LESSON = "FOURWAYS_NVTX", "FOURWAYS_LESSON"
-"""Environment variables: what is asked for, `1` or a tag; and the lesson whose cells a kernel runs."""
+"""Environment variables: the user's request, `1` or a tag, and the lesson whose cells a Jupyter kernel runs."""
 
 
 def kernel_options() -> list[str]:
-    """What a Jupyter kernel's command line needs for the ranges: nothing unless `FOURWAYS_NVTX` is set."""
+    """Return the command-line options of a Jupyter kernel that draws the ranges: [] unless `FOURWAYS_NVTX` is set."""
     return [f"--IPKernelApp.extra_extensions={__name__}"] if os.environ.get(ASKED) else []
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """What IPython calls for an extension: name the cells of the lesson in FOURWAYS_LESSON."""
+    """Name the cells of the lesson in FOURWAYS_LESSON. IPython calls this function to load the extension."""
     name_cells(shell, find(os.environ[LESSON]))
 
 
-def name_cells(shell: Any, found: Lesson) -> None:
+def name_cells(shell: Any, lesson: Lesson) -> None:
     """Put every cell that `shell` runs from now on into a range: `cell 3 way-nvcc`, numbered as in `fourways run`.
 
-    CuPy is imported here, so before any range.
+    CuPy is imported here, before the first range.
     """
     from cupyx.profiler import profile, time_range
 
-    code_cells = [cell for cell in found.notebook.cells if cell.cell_type == "code"]
+    code_cells = [cell for cell in lesson.notebook.cells if cell.cell_type == "code"]
     ranges = {cell.source: " ".join([f"cell {number}", *tags(cell)]) for number, cell in enumerate(code_cells, 1)}
     asked, stack = os.environ.get(ASKED), ExitStack()
 

@@ -1,4 +1,4 @@
-"""The book's section for a cell, and the outputs that a GPU recorded for it."""
+"""A cell's section in the book, and its outputs that were recorded on a GPU."""
 
 import os
 import re
@@ -9,11 +9,11 @@ from typing import Any
 from fourways import kernels, tables
 
 BOOK = "FOURWAYS_BOOK"
-"""The variable that holds the book's address at the server that shows a notebook, where that server shows the book."""
+"""The variable with the book's address at the notebook's server, if that server shows the book."""
 
 
 def sections(notebook: Any) -> list[str]:
-    """For each cell of a lesson's notebook the anchor of its section on the book's page."""
+    """Return for each cell of a lesson's notebook the anchor of its section on the book's page."""
     anchor, anchors = "", []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -25,15 +25,15 @@ def sections(notebook: Any) -> list[str]:
 
 
 def as_anchor(heading: str) -> str:
-    """The anchor that the book's pages give a heading: docutils' rule."""
+    """Return the anchor of a heading on the book's pages, by docutils' rule."""
     letters = unicodedata.normalize("NFKD", heading.lower()).encode("ascii", "ignore").decode()
     return re.sub("^[-0-9]+|-+$", "", re.sub("[^a-z0-9]+", "-", " ".join(letters.split())))
 
 
 def show(slug: str, anchor: str, code: str) -> None:
-    """Show in a notebook what the lesson `slug` recorded for a cell with this `code`, and the link to its section.
+    """Show in a notebook the recorded outputs of the cell of lesson `slug` with this `code`, and a link to its section.
 
-    Shows nothing where the cell was recorded without any output or skipped, or the lesson not recorded.
+    Shows nothing if the lesson was not recorded, or the cell was skipped or had no output.
     """
     import nbformat
     from IPython.display import display
@@ -44,7 +44,7 @@ def show(slug: str, anchor: str, code: str) -> None:
     notebook = nbformat.read(recording, 4)
     cells = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip() == code.strip()]
     outputs = cells[0].outputs if cells else []
-    if cells and (not outputs or outputs[0].get("text", "").startswith("Skipped: ")):  # there, too
+    if cells and (not outputs or outputs[0].get("text", "").startswith("Skipped: ")):  # in the recorded run, too
         return
     stamp = notebook.metadata["fourways"]["stamp"]
     where = f"{stamp['device'] or 'a machine without a GPU'}, {stamp['date'][:10]}"
@@ -59,7 +59,7 @@ def show(slug: str, anchor: str, code: str) -> None:
 
 
 def _linked(said: str, slug: str, anchor: str) -> dict[str, str]:
-    """A line for a notebook that ends with a link to a section of the book; where there is no book, with the remedy."""
+    """Return a line that ends with a link to a section of the book, or if no book is built, with the remedy."""
     book = kernels.root() / "build" / "book"
     name = f"lessons/{slug}.html"
     path = f"{os.path.relpath(book, Path.cwd())}/{name}#{anchor}"

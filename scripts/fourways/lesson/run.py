@@ -1,4 +1,4 @@
-"""Execute lessons cell by cell, and skip what this machine cannot run."""
+"""Execute lessons cell by cell, and skip the cells that this machine cannot run."""
 
 import asyncio
 import os
@@ -24,7 +24,7 @@ Progress = Callable[[Lesson, int, int], None]
 
 @dataclass
 class LessonRun:
-    """What became of one lesson: code cells run, cells skipped by reason, seconds, and the error if there was one."""
+    """The result of running a lesson: its code cells run, those skipped by reason, the seconds, and the error or ""."""
 
     lesson: Lesson
     notebook: Any
@@ -35,12 +35,12 @@ class LessonRun:
 
     @property
     def outcome(self) -> str:
-        """`passed` or `failed`."""
+        """Either `passed` or `failed`."""
         return "failed" if self.error else "passed"
 
 
 class Interrupted(Exception):
-    """A run that `signal` ended: SIGINT, SIGTERM or SIGHUP. No Jupyter kernel of it is left."""
+    """A run that SIGINT, SIGTERM or SIGHUP ended. All of its Jupyter kernels have ended, too."""
 
     def __init__(self, signal: signal.Signals) -> None:
         super().__init__(f"interrupted by {signal.name}")
@@ -48,13 +48,13 @@ class Interrupted(Exception):
 
 
 def at_once() -> int:
-    """How many lessons run at a time: one where there is a GPU, for they measure; else one a processor."""
+    """Return how many lessons run at the same time: one on a machine with a GPU, for they measure; else one per CPU."""
     return 1 if toolchain.gpus() else len(os.sched_getaffinity(0))
 
 
-def run(found: Lesson, progress: Progress = lambda *_: None, timeout: int = 600, wrong: bool = False) -> LessonRun:
-    """Execute one lesson: `run_all`. With `wrong` also the wrong answers to its exercises, as tests do."""
-    return run_all([found], progress, timeout=timeout, wrong=wrong)[0]
+def run(lesson: Lesson, progress: Progress = lambda *_: None, timeout: int = 600, wrong: bool = False) -> LessonRun:
+    """Execute one lesson as `run_all` does; `wrong` also runs the wrong answers to its exercises."""
+    return run_all([lesson], progress, timeout=timeout, wrong=wrong)[0]
 
 
 def run_all(
@@ -66,10 +66,11 @@ def run_all(
 ) -> list[LessonRun]:
     """Execute lessons, `at_once()` at a time, each in a fresh Jupyter kernel of this interpreter.
 
-    Returns what became of them, in the order of `lessons`; `ended` hears of each as it ends. A failing cell ends its
-    lesson, not the others. `timeout` is in seconds a cell. The executed notebooks are also written to
-    `build/lessons/NN_slug.ipynb`. With `FOURWAYS_NVTX` set, profilers see each cell as a range: `fourways.lesson.nvtx`.
-    Raises Interrupted where a signal ends the run; of the lessons that were running then nothing is kept.
+    Returns the results in the order of `lessons`; `ended` is called with each result when its lesson ends. A failing
+    cell ends its lesson, not the others. `timeout` is in seconds per cell. `wrong` also runs the cells tagged `wrong`,
+    as tests do. The executed notebooks are written to `build/lessons/NN_slug.ipynb`. With `FOURWAYS_NVTX` set,
+    profilers see each cell as a range (`fourways.lesson.nvtx`).
+    Raises Interrupted if a signal ends the run; the results of unfinished lessons are lost.
     """
     ended_by: list[signal.Signals] = []
 
@@ -85,9 +86,9 @@ def run_all(
             if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup sets it
                 asyncio.get_running_loop().add_signal_handler(number, end, number)
 
-        async def one(found: Lesson) -> LessonRun:
+        async def one(lesson: Lesson) -> LessonRun:
             async with free:
-                result = await _run(found, found.whole if wrong else found.notebook, progress, timeout)
+                result = await _run(lesson, lesson.whole if wrong else lesson.notebook, progress, timeout)
             ended(result)
             return result
 
@@ -99,17 +100,17 @@ def run_all(
         raise Interrupted(ended_by[0]) from None
 
 
-async def _run(found: Lesson, notebook: Any, progress: Progress, timeout: int) -> LessonRun:
+async def _run(lesson: Lesson, notebook: Any, progress: Progress, timeout: int) -> LessonRun:
     import nbformat
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
-    result = LessonRun(found, deepcopy(notebook))
+    result = LessonRun(lesson, deepcopy(notebook))
     code_cells = [(i, cell) for i, cell in enumerate(result.notebook.cells) if cell.cell_type == "code"]
     start, number = time.perf_counter(), 0
     try:
-        async with _kernel(found, result.notebook, timeout) as client:
+        async with _kernel(lesson, result.notebook, timeout) as client:
             for number, (index, cell) in enumerate(code_cells, 1):
-                progress(found, number, len(code_cells))
+                progress(lesson, number, len(code_cells))
                 if reason := skip_reason(cell):
                     result.skipped[reason] += 1
                     note = f"Skipped: {reason}\n"
@@ -118,7 +119,7 @@ async def _run(found: Lesson, notebook: Any, progress: Progress, timeout: int) -
                 await client.async_execute_cell(cell, index, execution_count=number)
                 result.ran += 1
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
-        if (task := asyncio.current_task()) and task.cancelling():  # for which nbclient says that the kernel died
+        if (task := asyncio.current_task()) and task.cancelling():  # nbclient reports this as a dead kernel
             raise asyncio.CancelledError from None
         result.error = f"code cell {number}:\n{files.plain(str(error)).strip()}"
     except (RuntimeError, OSError) as error:  # of the Jupyter kernel or its sockets
@@ -126,14 +127,14 @@ async def _run(found: Lesson, notebook: Any, progress: Progress, timeout: int) -
     result.seconds = time.perf_counter() - start
     for cell in result.notebook.cells:
         cell.metadata.pop("execution", None)  # time stamps of single messages
-    path = kernels.root() / "build" / "lessons" / f"{found.slug}.ipynb"
+    path = kernels.root() / "build" / "lessons" / f"{lesson.slug}.ipynb"
     files.write_text(path, nbformat.writes(result.notebook))
     return result
 
 
 @asynccontextmanager
-async def _kernel(found: Lesson, notebook: Any, timeout: int) -> AsyncIterator[Any]:
-    """A notebook client with a Jupyter kernel of this interpreter, whatever kernels are installed elsewhere."""
+async def _kernel(lesson: Lesson, notebook: Any, timeout: int) -> AsyncIterator[Any]:
+    """Start a Jupyter kernel of this interpreter, whatever kernels are installed, and yield its notebook client."""
     from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
@@ -141,7 +142,7 @@ async def _kernel(found: Lesson, notebook: Any, timeout: int) -> AsyncIterator[A
     class ThisInterpreter(KernelSpecManager):
         def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
             launcher = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-            launcher += ["--log-level=CRITICAL"]  # Ctrl-C ends it in the middle of a cell, about which it complains
+            launcher += ["--log-level=CRITICAL"]  # ended by Ctrl-C in the middle of a cell, it would print an error
             return KernelSpec(argv=[*launcher, *nvtx.kernel_options()])
 
     resources = {"metadata": {"path": str(kernels.root() / "lessons")}}
@@ -153,9 +154,9 @@ async def _kernel(found: Lesson, notebook: Any, timeout: int) -> AsyncIterator[A
             ip=f"{sockets}/kernel",
         )
         client = NotebookClient(notebook, km=manager, timeout=timeout, resources=resources, coalesce_streams=True)
-        # Not nbclient's own setup_kernel: it takes over Ctrl-C, for one kernel.
+        # not nbclient's setup_kernel, which handles Ctrl-C for one kernel only
         try:
-            await client.async_start_new_kernel(env=toolchain.child_environment() | {nvtx.LESSON: found.slug})
+            await client.async_start_new_kernel(env=toolchain.child_environment() | {nvtx.LESSON: lesson.slug})
             await client.async_start_new_kernel_client()
             yield client
         finally:
@@ -166,7 +167,7 @@ async def _kernel(found: Lesson, notebook: Any, timeout: int) -> AsyncIterator[A
 
 
 def outcomes(results: list[LessonRun]) -> tables.Table:
-    """The closing table: lesson, cells run, cells skipped and why, seconds, outcome."""
+    """Return the table that closes a run: lesson, cells run, cells skipped with the reasons, seconds, outcome."""
     rows = [
         {
             "lesson": result.lesson.slug,

@@ -1,4 +1,4 @@
-"""The book's sources for a notebook: a citation becomes authors, year and a link."""
+"""Citations in notebooks: each becomes authors, year and a link, from the book's list of sources."""
 
 import re
 
@@ -11,12 +11,12 @@ _UMLAUTS = {r"{\"a}": "ä", r"{\"o}": "ö", r"{\"u}": "ü"}
 
 
 def cited(text: str, sources: dict[str, str]) -> str:
-    """A lesson's text with each citation as links in parentheses: `([Lawson et al., 1979](https://...))`."""
+    """Return a lesson's text with each citation as links in parentheses: `([Lawson et al., 1979](https://...))`."""
     return _CITATION.sub(lambda match: f"({'; '.join(sources[key.strip()] for key in match[1].split(','))})", text)
 
 
 def sources() -> dict[str, str]:
-    """Each source in `book/references.bib` by its key: authors and year as a Markdown link, or with the title."""
+    """Return the sources in `book/references.bib` by key: authors and year as a Markdown link, or with the title."""
     text = (kernels.root() / "book" / "references.bib").read_text(encoding="utf-8")
     return {key: _link(dict(_FIELD.findall(fields))) for key, fields in _ENTRY.findall(text)}
 
@@ -29,7 +29,7 @@ def _link(fields: dict[str, str]) -> str:
 
 
 def _families(authors: str) -> str:
-    """The family names of one author or two; of more the first, and `et al.`"""
+    """Return the family names of one or two authors, or of more authors the first and `et al.`"""
     first, *others = [_family(name) for name in authors.split(" and ")]
     if len(others) == 1 and others != ["others"]:
         return f"{first} and {others[0]}"
@@ -37,7 +37,10 @@ def _families(authors: str) -> str:
 
 
 def _family(name: str) -> str:
-    """`Saad` of `Saad, Yousef`, `van Werkhoven` of `Ben van Werkhoven`; an organisation's name, in braces, is whole."""
+    """Return `Saad` for `Saad, Yousef`, `van Werkhoven` for `Ben van Werkhoven`, and all of an organisation's name.
+
+    BibTeX writes an organisation's name in braces.
+    """
     if name.startswith("{") or "," in name:
         return _plain(name.partition(",")[0])
     *given, last = name.split()
@@ -45,7 +48,7 @@ def _family(name: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """LaTeX without its braces and escapes."""
+    """Return LaTeX text without its braces and escapes."""
     for written, letter in _UMLAUTS.items():
         text = text.replace(written, letter)
     return re.sub(r"[{}]", "", text.replace(r"\_", "_"))

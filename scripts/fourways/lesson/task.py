@@ -1,4 +1,4 @@
-"""What a fresh process is told, to run one way: the lesson's own cells, or a kernel of one's own."""
+"""The task of a fresh process that runs one way: a lesson's cells, or the cell that calls a kernel of your own."""
 
 from pathlib import Path
 
@@ -11,11 +11,11 @@ from fourways.ways import WAYS, Task, function_name
 
 
 def task(target: Lesson | Case, way: str, size: int, folder: Path, binding: Path | None = None) -> Task:
-    """What a fresh process is told to run one way of a lesson or of a case: `ways.run_way`.
+    """Return the task for a fresh process that runs one way of a lesson or of a case by `ways.run_way`.
 
-    `size` is in elements. The inputs and right outputs of a case are written to `folder`, so that the process needs
-    nothing of this package. `binding` is the folder of the module to import in place of the installed one.
-    Raises LessonError where there is no such way.
+    `size` is in elements. The inputs and right outputs of a case are written to `folder`, so that the process does not
+    need this package. `binding` is the folder of the module to import instead of the installed one.
+    Raises LessonError if the lesson has no such way.
     """
     if isinstance(target, Case):
         setup, cell = _saved(target, size, folder), WAYS[way].cell(target)
@@ -29,7 +29,7 @@ def task(target: Lesson | Case, way: str, size: int, folder: Path, binding: Path
 
 
 def _saved(case: Case, size: int, folder: Path) -> str:
-    """The text that stands for a lesson's setup: it reads what the case gives at this size, saved in `folder`."""
+    """Save a case's inputs and right outputs in `folder`, and return the setup code that loads them."""
     inputs = case.make_inputs(size)
     expected = case.reference(*inputs)
     outputs = {f"output_{name}": right for name, right in expected.items()}

@@ -1,8 +1,8 @@
-"""Link one program of several translation units in five builds, and see what the linker could and could not optimise.
+"""Link a program of several translation units in five builds, and see which calls the linker inlined.
 
-A call from one unit into another stays a call when the units are linked as PTX or as machine code. Link-time
-optimization (LTO) keeps the compiler's own form, LTO-IR, until the link, and can inline it. Building and looking inside
-need no GPU and no driver; on a GPU the program is also checked and timed.
+A call from one unit into another stays a call if the units are linked as PTX or as machine code. Link-time optimization
+(LTO) keeps LTO-IR, the compiler's intermediate form, until the link, and can inline the call. Building the program and
+looking inside need no GPU and no driver. On a GPU the program is also checked and timed.
 """
 
 from fourways.linking.builds import BUILDS, COMPILED, LinkingError, check_versions, look_inside

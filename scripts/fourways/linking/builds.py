@@ -1,7 +1,7 @@
-"""Five builds of one program of several translation units, what each linker can be asked, and what it answers.
+"""The five builds of a program of several translation units, and a look into the linked machine code.
 
-Needs no GPU and no driver: all compile for an architecture that is named. Units are sources, or compiled files, which
-go to the linker as they are.
+Needs no GPU and no driver: the architecture is given. A unit is a source, or a compiled file, which goes to the linker
+unchanged.
 """
 
 import functools
@@ -16,16 +16,14 @@ from typing import Any, NamedTuple
 
 from fourways import building, process, sass, toolchain
 
-"""The parameters of a kernel that can be run here, whatever their names; `long` passes for `long long`."""
-
 COMPILED = (".ptx", ".cubin", ".ltoir", ".fatbin", ".o", ".a")
-"""The endings of the files that a linker takes as they are."""
+"""The endings of files that go to the linker unchanged."""
 
-# calls of no function of the user's: of the compiler's own, `$__internal_0_$__cuda_sm20_rcp_...` in a kernel and
-# `__cuda_sm20_rcp_...` beside it; and of a label, `.L_x_64`, which is how a loop begins anew for sm_80 to sm_89
+# calls of the compiler's own functions: `$__internal_0_$__cuda_sm20_rcp_...` inside a kernel, `__cuda_sm20_rcp_...`
+# outside; and calls of a label, `.L_x_64`, by which a loop starts again on sm_80 to sm_89
 _COMPILERS_OWN = re.compile(r"(^|\$)__(internal|cuda)_|^\.L_")
 
-# what a linker says, and what to do; for all else `building` has advice
+# a pattern of a linker's message, and the advice; `building` has advice for other messages
 _ADVICE = (
     ("Prototype doesn't match", "declare it with the types that it is defined with, best in one header for all units"),
     (
@@ -37,9 +35,9 @@ _ADVICE = (
 
 
 class Linked(NamedTuple):
-    """A program's cubin; the host's seconds to compile all sources, and to link (None where nothing is linked).
+    """A linked program: its cubin, and the host's seconds to compile all sources and to link (None without a link).
 
-    `said` is what the linker printed although it linked.
+    `said` is the output of a linker that succeeded.
     """
 
     cubin: bytes
@@ -49,19 +47,19 @@ class Linked(NamedTuple):
 
 
 Builder = Callable[[Sequence[Path], str, Path], Linked]
-"""Builds units for an architecture, given a folder to work in; raises BuildError, of which LinkingError is one."""
+"""A function that builds units for an architecture in a folder. Raises BuildError or its subclass LinkingError."""
 
 
 class LinkingError(building.BuildError):
-    """The program could not be linked, checked or timed: the tool's own words, and what to do as the last line."""
+    """A program that could not be linked, checked or timed. The message is the tool's, with advice as its last line."""
 
 
 class UnfitError(LinkingError):
-    """This build cannot use one of the units, through no fault of the program."""
+    """A unit that this kind of build cannot use, although the program has no error."""
 
 
 def unit_file(unit: Path | str, number: int, folder: Path) -> Path:
-    """A unit as a file: what holds a brace or a line end is a source, and is written into `folder`."""
+    """Return the file of a unit. A string with a brace or a line end is a source, and is written into `folder`."""
     if isinstance(unit, str) and re.search(r"[{\n]", unit):
         path = folder / f"unit_{number}.cu"
         path.write_text(unit, encoding="utf-8")
@@ -72,12 +70,11 @@ def unit_file(unit: Path | str, number: int, folder: Path) -> Path:
 
 
 def check_versions(output: str, compiler: tuple[str, str], linker: tuple[str, str]) -> None:
-    """Raise LinkingError unless the linker takes what the compiler makes: "ptx", "ltoir", or "cubin" (machine code).
+    """Raise LinkingError if the linker cannot link the compiler's `output`: "ptx", "ltoir" or "cubin" (machine code).
 
-    Compiler and linker are a name and a CUDA version: ("NVRTC", "13.0"). The linker must not be older; LTO-IR moreover
-    wants the same major version. Source: NVIDIA, "nvJitLink", section "Compatibility" (docs.nvidia.com/cuda/nvjitlink),
-    by which PTX and machine code link across major versions. That text is about nvJitLink; of nvcc's LTO the same is
-    said in docs.nvidia.com/cuda/mathdx/25.12.1/includes.
+    Compiler and linker are a name and a CUDA version: ("NVRTC", "13.0"). The linker must not be older than the
+    compiler, and for LTO-IR both must have the same major version. Sources: NVIDIA, "nvJitLink", section
+    "Compatibility" (docs.nvidia.com/cuda/nvjitlink); for nvcc's LTO docs.nvidia.com/cuda/mathdx/25.12.1/includes.
     """
     made, taken = (toolchain.version(version) for _, version in (compiler, linker))
     if made > taken or (output == "ltoir" and made.major != taken.major):
@@ -90,11 +87,11 @@ def check_versions(output: str, compiler: tuple[str, str], linker: tuple[str, st
 
 
 def look_inside(cubin: bytes, entry: str) -> dict[str, Any]:
-    """What a linked cubin shows: `registers` of the entry, `calls` in it, `inlined` (no call), other `functions`.
+    """Return what a linked cubin shows: `registers` and `calls` of the entry, `inlined` (no calls), other `functions`.
 
-    The compiler's own helpers (a division's slow path) do not count; but where nvdisasm is missing, cuobjdump does not
-    name what is called, and then calls of them do. Raises LinkingError if there is no kernel `entry` in it,
-    FileNotFoundError without cuobjdump.
+    The compiler's helper functions (a division's slow path) do not count. Without nvdisasm, calls of them do count,
+    because cuobjdump does not print the names of called functions. Raises LinkingError if the cubin has no kernel
+    `entry`, and FileNotFoundError without cuobjdump.
     """
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(cubin)
@@ -105,8 +102,8 @@ def look_inside(cubin: bytes, entry: str) -> dict[str, Any]:
         kernels = [name for name in resources if f"\0.nv.constant0.{name}\0".encode() in cubin]
         plain = [f"--entry {name}" for name in kernels if not name.startswith("_Z")]
         advice = ("name it: " + ", or ".join(plain)) if plain else 'define it as extern "C" __global__'
-        found = ", ".join(kernels) or "none"
-        raise LinkingError(f"no kernel {entry!r} in the program; there are: {found}", advice=advice)
+        there = ", ".join(kernels) or "none"
+        raise LinkingError(f"no kernel {entry!r} in the program; there are: {there}", advice=advice)
     lines = [line for line in sass.parse(sass.disassemble(cubin)) if line.entry == entry and line.base == "CALL"]
     calls = sum(not _COMPILERS_OWN.search(line.target) for line in lines)
     others = sorted(name for name in resources if name != entry and not _COMPILERS_OWN.search(name))
@@ -119,7 +116,7 @@ def _together(paths: Sequence[Path], arch: str, whole: Path, output: str = "cubi
 
 
 def is_compiled(unit: Path) -> bool:
-    """Whether this file goes to the linker as it is; any other is a source."""
+    """Return whether this file goes to the linker unchanged. Any other file is a source."""
     return unit.suffix in COMPILED
 
 
@@ -151,23 +148,23 @@ def _nvjitlink(output: str, paths: Sequence[Path], arch: str, folder: Path) -> L
 
 
 def _by_nvrtc(paths: Sequence[Path], arch: str, output: str, folder: Path) -> tuple[list[Path], float]:
-    """The units for nvJitLink, the sources compiled by NVRTC to files of `folder`; and the seconds of that."""
+    """Compile the sources by NVRTC to files in `folder`; return all units for nvJitLink, and the seconds."""
     units, seconds = [], 0.0
     for number, path in enumerate(paths, 1):
         if not is_compiled(path):
             built = building.build(path, "nvrtc", arch, output, ["-rdc=true"])
             seconds += built.seconds
-            path = Path(f"{number}_{path.stem}.{output}")  # relative: so it stands in nvJitLink's words
+            path = Path(f"{number}_{path.stem}.{output}")  # relative, as nvJitLink prints it
             (folder / path).write_bytes(built.code)
         units.append(path)
     return units, seconds
 
 
 def _link(units: Sequence[Path], arch: str, lto: bool, folder: Path) -> tuple[bytes, float, str]:
-    """Link files of `folder`: cubin, seconds, what was printed. Raises LinkingError if nvJitLink refuses or dies."""
+    """Link files in `folder`, and return cubin, seconds and output. Raises LinkingError if nvJitLink fails."""
     task = {"arch": arch, "lto": lto, "cubin": "linked.cubin", "units": [str(unit) for unit in units]}
     ended = process.run(Path(__file__).with_name("nvjitlink_process.py"), task, os.environ, folder)
-    said = ended.words.replace("@E@", "").strip()  # a mark that nvJitLink leaves before some errors
+    said = ended.words.replace("@E@", "").strip()  # nvJitLink prints this mark before some errors
     if "NO_MODULE_IN_PROGRAM" in said:
         raise UnfitError("finds no LTO-IR in these units")
     if ended.status:
@@ -177,7 +174,7 @@ def _link(units: Sequence[Path], arch: str, lto: bool, folder: Path) -> tuple[by
 
 
 def _refusal(what: str, words: str) -> LinkingError:
-    """With the advice that these words of a linker call for."""
+    """Return a LinkingError with the advice for a linker's message."""
     return LinkingError(what, words, next((text for pattern, text in _ADVICE if re.search(pattern, words.strip())), ""))
 
 
@@ -187,20 +184,20 @@ def _refuse_lto(paths: Sequence[Path]) -> None:
 
 
 def _check_prototypes(paths: Sequence[Path], arch: str, folder: Path) -> None:
-    """Raise LinkingError if one unit declares a function with other types than the unit that defines it.
+    """Raise LinkingError if a unit declares a function with other types than the unit that defines it.
 
-    Units of LTO-IR are joined without a word then. Between PTX and anything else nvJitLink looks, and prints what it
-    finds: so all sources go to it as PTX. Two units that are compiled to LTO-IR already are not compared.
+    nvJitLink does not compare units of LTO-IR with each other, but it compares PTX with every other unit. So all
+    sources are linked once as PTX. Two units that came as LTO-IR are not compared.
     """
     with tempfile.TemporaryDirectory(dir=folder) as place:
         nothing = Path(place, "nothing.cu")
         nothing.write_text("")
         try:
             units, _ = _by_nvrtc(paths, arch, "ptx", Path(place))
-            empty, _ = _by_nvrtc([nothing], arch, "ltoir", Path(place))  # an LTO link wants a unit of LTO-IR
+            empty, _ = _by_nvrtc([nothing], arch, "ltoir", Path(place))  # an LTO link needs a unit of LTO-IR
             said = _link([*units, *empty], arch, True, Path(place))[2]
         except building.BuildError:
-            return  # NVRTC may refuse what nvcc takes; whatever else is wrong the build itself says better
+            return  # NVRTC may refuse what nvcc accepts, and the build itself has the better message
     if lines := [line for line in said.splitlines() if "Prototype doesn't match" in line]:
         raise _refusal("a function is not of the types it is declared with; LTO would not notice", "\n".join(lines))
 
@@ -225,10 +222,10 @@ def _offline(flag: str, paths: Sequence[Path], arch: str, folder: Path) -> Linke
                 continue
             units.append(f"{number}_{path.stem}.o")
             compile_seconds += _command(place, nvcc, flag, f"-arch={arch}", "-dc", "-x", "cu", path, "-o", units[-1])[0]
-        # nvlink wants libnvvm.so in a folder lib64; CUDA's wheels keep it as lib/libnvvm.so.4
+        # nvlink looks for libnvvm.so in a folder lib64; CUDA's wheels have it as lib/libnvvm.so.4
         Path(place, "lib64").mkdir()
-        for found in toolchain.in_roots("nvvm/lib*/libnvvm.so*", "lib/libnvvm.so*")[:1]:
-            Path(place, "lib64", "libnvvm.so").symlink_to(found)
+        for library in toolchain.in_roots("nvvm/lib*/libnvvm.so*", "lib/libnvvm.so*")[:1]:
+            Path(place, "lib64", "libnvvm.so").symlink_to(library)
         runtime = toolchain.in_roots("lib*/libcudadevrt.a", f"{toolchain.TARGET}/lib/libcudadevrt.a")[:1]
         words = [f"--arch={arch}", *units, *(f"-L{path.parent}" for path in runtime), "-lcudadevrt"]
         words += ["-dlto", f"-nvvmpath={place}"] if output == "ltoir" else []
@@ -237,7 +234,7 @@ def _offline(flag: str, paths: Sequence[Path], arch: str, folder: Path) -> Linke
 
 
 def _command(folder: str, tool: Path, *words: Path | str) -> tuple[float, str]:
-    """Seconds, and what the tool printed."""
+    """Run a tool in `folder`, and return the seconds and its output. Raises LinkingError if it fails."""
     environment = os.environ | toolchain.variables()
     start = time.perf_counter()
     done = subprocess.run([tool, *words], capture_output=True, text=True, errors="replace", cwd=folder, env=environment)
@@ -254,4 +251,4 @@ BUILDS: dict[str, Builder] = {
     "nvcc -rdc=true": functools.partial(_offline, "-rdc=true"),
     "nvcc -dlto": functools.partial(_offline, "-dlto"),
 }
-"""The builds by name: the first three by NVRTC in this process, the last two by nvcc and nvlink."""
+"""The builds by name: three by NVRTC in this process, two by nvcc and nvlink."""

@@ -1,4 +1,4 @@
-"""One program of several translation units, linked in several builds, side by side; checked and timed on a GPU."""
+"""A program of several translation units, linked in several builds side by side; checked and timed on a GPU."""
 
 import functools
 import re
@@ -28,18 +28,21 @@ _UNSEEN = "; of a kernel in a compiled file it must be told which parameters it 
 
 
 def default_units() -> list[Path]:
-    """The plug-in program: a library's kernel that calls `user_transform`, and a user's unit that defines it."""
+    """Return the units of the plug-in program: a library's kernel that calls `user_transform`, and its definition."""
     return [kernels.root() / "cpp" / "link" / name for name in ("apply_transform.cu", "user_transform.cu")]
 
 
 def reference(x: np.ndarray) -> np.ndarray:
-    """What the default program must compute of float32 `x`: 64 times `0.99 x + 0.5`, as a closed form in float64."""
+    """Return the default program's right answer for float32 `x`: `x = 0.99 x + 0.5`, 64 times, in closed form.
+
+    It is computed in float64 and rounded to float32.
+    """
     power = _SLOPE**_CALLS
     return (power * x.astype(np.float64) + _SHIFT * (1 - power) / (1 - _SLOPE)).astype(np.float32)
 
 
 def find_gpu(device: int | None) -> toolchain.Gpu | None:
-    """The GPU of this CUDA device ordinal; for None the first, if there is any. Raises ValueError if it is missing."""
+    """Return the GPU of a CUDA device ordinal, or for None the first GPU if any. Raises ValueError without it."""
     gpus = toolchain.gpus()
     if device is None or 0 <= device < len(gpus):
         return gpus[device or 0] if gpus else None
@@ -57,24 +60,24 @@ def link_all(
     builds: Sequence[str] = (),
     case: Path | None = None,
 ) -> list[tables.Row]:
-    """Build the program in every way of `BUILDS`, or in those named, for each architecture: a row each; run it.
+    """Build a program by each of `builds` (default: all of `BUILDS`) for each architecture, run it, and return rows.
 
-    `units` are files, or sources as strings (what holds a brace or a line end is a source); default: `default_units()`.
-    A file that ends as `COMPILED` says goes to the linker as it is. `entry` is an `extern "C"` kernel of theirs;
-    `archs` as "sm_90", default: that of the GPU, else sm_90.
-    A row holds `build`, `arch`, `entry`, `compile_seconds` and `link_seconds` (host clock), `bytes` of the cubin,
-    `registers`, `inlined`, the number of `calls` left in the kernel, `functions` left beside it, and what the linker
-    `said` if it printed anything; or `error`, with `unfit` where this build cannot use such units.
+    `units` are files, or sources as strings (with a brace or a line end); the default is `default_units()`. A file with
+    an ending of `COMPILED` goes to the linker unchanged. `entry` is an `extern "C"` kernel of the units. `archs` are
+    written "sm_90"; the default is the GPU's architecture, else sm_90.
+    A row holds `build`, `arch`, `entry`, `compile_seconds` and `link_seconds` (host clock), the `bytes` of the cubin,
+    `registers`, `inlined`, the number of `calls` left in the kernel, other `functions` left, and what the linker `said`
+    if it printed anything. A failed build has `error`, and `unfit` if it cannot use such units.
 
-    The GPU of ordinal `device` runs code made for it, with the inputs that the file `case` (`case.Case`) makes for
-    the size `elements`: `check` is "right" or what is wrong, and only a right answer has `seconds` (device clock); else
-    `not_run` says why. Outputs are restored before each sample and judged after the last one (`timing.Judged`). The
-    right answer is that of `expected`, "module.py:function" of the inputs, or of the case; of the default program
-    `reference`; of other units without either what the first build computes that could be made, one source where that
-    is asked for. NaN is never right.
+    The GPU of ordinal `device` runs the code made for it, with the inputs that the file `case` (`case.Case`) makes for
+    the size `elements`. `check` is "right" or says what is wrong. Only a right answer has `seconds` (device clock).
+    `not_run` says why a program was not run. Outputs are restored before each sample and judged after the last one
+    (`timing.Judged`). The right answer comes from `expected` ("module.py:function" of the inputs), from the case, or
+    for the default program from `reference`. Without any of them, the first successful build counts as right. NaN is
+    never right.
 
-    Raises ValueError for a GPU that is not there, and LinkingError if no build succeeds for any architecture, in the
-    words of the LTO-IR link, which are the plainest.
+    Raises ValueError for a missing GPU, and LinkingError if every build fails for every architecture. Its message is
+    that of the LTO-IR link, which is the plainest.
     """
     gpu = find_gpu(device)
     if expected:
@@ -87,14 +90,14 @@ def link_all(
             built = _build_all(builds or list(BUILDS), paths, entry, arch, Path(folder))
             rows += [row for row, _ in built]
             program = [(row, cubin) for row, cubin in built if cubin]
-            found = _case(paths, entry, Path(folder), case, expected) if (gpu and program) or case else None
-            why = _not_run(gpu, arch, found)
+            loaded = _case(paths, entry, Path(folder), case, expected) if (gpu and program) or case else None
+            why = _not_run(gpu, arch, loaded)
             for row, _ in program:
                 row |= {"gpu": gpu.name, "compute_capability": gpu.compute_capability} if gpu else {}
-                told = against or (_judge(found, case) or program[0][0]["build"])
+                told = against or (_judge(loaded, case) or program[0][0]["build"])
                 row |= {"not_run": why} if why else {"reference": told}
-            if isinstance(found, Case) and not why:
-                _run(program, found, elements, device or 0, not units)
+            if isinstance(loaded, Case) and not why:
+                _run(program, loaded, elements, device or 0, not units)
     if all(row["error"] for row in rows):
         failed = sorted(rows, key=lambda row: ("unfit" in row, row["build"] != "LTO-IR, nvJitLink"))
         raise LinkingError(failed[0]["error"])
@@ -102,7 +105,7 @@ def link_all(
 
 
 def table(rows: Sequence[tables.Row]) -> tables.Table:
-    """The rows of `link_all`; a build that failed shows the line that says why."""
+    """Show the rows of `link_all`; a failed build shows the line that says why."""
     archs = list(dict.fromkeys(row["arch"] for row in rows))
     columns: list[tables.Column] = [
         ("build", lambda row: row["build"]),
@@ -128,7 +131,7 @@ def table(rows: Sequence[tables.Row]) -> tables.Table:
 
 
 def inlining_table(rows: Sequence[tables.Row]) -> tables.Table:
-    """Of the rows of `link_all`: the calls that each build leaves in the kernel, by architecture."""
+    """Show the calls that each build leaves in the kernel, by architecture, from the rows of `link_all`."""
     archs = list(dict.fromkeys(row["arch"] for row in rows))
     calls = [
         {"build": build, "calls": {row["arch"]: _call_cell(row) for row in rows if row["build"] == build}}
@@ -140,9 +143,9 @@ def inlining_table(rows: Sequence[tables.Row]) -> tables.Table:
 
 
 def problems(rows: Sequence[tables.Row]) -> list[str]:
-    """What went wrong: a line or more for each build that failed or whose answer was not right.
+    """Return a line or more for each build that failed or gave a wrong answer.
 
-    A build that cannot use such units is none of them.
+    A build that cannot use such units is no problem.
     """
     failed = [f"{row['build']}, {row['arch']}: {row['error']}" for row in rows if row["error"] and "unfit" not in row]
     wrong = [row for row in rows if row.get("check", "right") not in _PASSED]
@@ -150,7 +153,7 @@ def problems(rows: Sequence[tables.Row]) -> list[str]:
 
 
 def remarks(rows: Sequence[tables.Row]) -> list[str]:
-    """What the linkers printed although they linked: a line or more for each build."""
+    """Return the output of linkers that succeeded: a line or more for each build."""
     return [f"{row['build']}, {row['arch']}, printed: {row['said']}" for row in rows if row.get("said")]
 
 
@@ -158,13 +161,13 @@ def _call_cell(row: tables.Row) -> str:
     if row["error"]:
         lines = row["error"].splitlines()
         return next((line for line in lines if re.search("error|fatal", line)), lines[0])
-    return "inlined" if row["inlined"] else f"{row['calls']} call{'s' * (row['calls'] > 1)} left"
+    return "inlined" if row["inlined"] else f"{row['calls']} {'calls' if row['calls'] > 1 else 'call'} left"
 
 
 def figure(rows: Sequence[tables.Row], title: str) -> Any:
-    """The rows of `link_all` as a figure: the kernel's time where a GPU ran it, else what is known without one.
+    """Draw the rows of `link_all` as bars: the kernel's time if a GPU ran it, else the registers.
 
-    That is registers, bytes and link seconds for one architecture, registers for several.
+    For a single architecture without a GPU, also draw the bytes of the cubin and the seconds of the link.
     """
     built = [row for row in rows if not row["error"]]
     one_arch = len({row["arch"] for row in built}) == 1
@@ -204,26 +207,30 @@ def _build_all(
 
 
 def _case(paths: Sequence[Path], entry: str, folder: Path, case: Path | None, expected: str | None) -> Case | str:
-    """How to call the kernel, or why nobody knows. Raises LessonError for a case that does not fit it."""
+    """Return the case that calls the kernel, or why the kernel's signature is unknown.
+
+    Raises InputError for a case that does not fit the kernel.
+    """
     sources = [path for path in paths if not is_compiled(path)]
     told = [path for path in sources if entry in kernels.parameters(path.read_text(encoding="utf-8"))]
     together = folder / "signature.cu"
     together.write_text("".join(f'#include "{path}"\n' for path in sources), encoding="utf-8")
     unit = told[0] if told else together
     try:
-        found = building.signatures(unit, [entry], [f"-I{path.parent}" for path in sources])[entry]
+        signature = building.signatures(unit, [entry], [f"-I{path.parent}" for path in sources])[entry]
     except building.BuildError:
-        return f"the compiler finds no kernel {entry}" + _UNSEEN * any(map(is_compiled, paths))
-    return Case(unit, entry, case, expected, signature=found)
+        unseen = _UNSEEN if any(map(is_compiled, paths)) else ""
+        return f"the compiler finds no kernel {entry}{unseen}"
+    return Case(unit, entry, case, expected, signature=signature)
 
 
-def _judge(found: Case | str | None, case: Path | None) -> str:
-    """The file that says what is right, or ""."""
-    return case.name if case and isinstance(found, Case) and found.has_reference else ""
+def _judge(loaded: Case | str | None, case: Path | None) -> str:
+    """Return the name of the case's file if it has a reference, or ""."""
+    return case.name if case and isinstance(loaded, Case) and loaded.has_reference else ""
 
 
 def _not_run(gpu: toolchain.Gpu | None, arch: str, case: Case | str | None) -> str:
-    """Why the program for `arch` is not run, or ""."""
+    """Return why the program for `arch` is not run, or ""."""
     if gpu is None:
         return "no GPU here"
     if not toolchain.runs_on({arch}, gpu.arch):
@@ -232,7 +239,7 @@ def _not_run(gpu: toolchain.Gpu | None, arch: str, case: Case | str | None) -> s
 
 
 def _run(program: Sequence[tuple[tables.Row, bytes]], case: Case, elements: int, device: int, is_default: bool) -> None:
-    """Check and time each build, a row and a cubin; adds `elements`, `check`, `clock` and `seconds` to the row."""
+    """Check and time each build (a row and a cubin); add `elements`, `check`, `clock` and `seconds` to the row."""
     import cupy
 
     try:
@@ -266,7 +273,7 @@ def _run(program: Sequence[tuple[tables.Row, bytes]], case: Case, elements: int,
 
 
 def _launcher(cubin: bytes, case: Case) -> Callable[..., None]:
-    """The kernel in a cubin as a function of `(*case.make_inputs(size), *outputs)`."""
+    """Return the kernel in a cubin as a function of `(*case.make_inputs(size), *outputs)`."""
     import cupy
 
     module = cupy.cuda.function.Module()

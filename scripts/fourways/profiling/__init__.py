@@ -1,8 +1,8 @@
-"""Profile one call of one way with Nsight Compute: ten metrics and what they mean, hottest source lines, roofline.
+"""Profile a call of one way with Nsight Compute: ten metrics with their meaning, the hottest source lines, a roofline.
 
-A report (`.ncu-rep`) is read into rows, which needs no GPU. Source lines are shown of kernels that were compiled at run
-time, too. Where counters may not be read, CUDA events time the call instead. For Nsight Systems there is the command
-that records the same call.
+Reading a report (`.ncu-rep`) needs no GPU. Source lines are shown for kernels that were compiled at run time, too. If
+the GPU's counters may not be read, CUDA events time the call instead. Another command records the same call with Nsight
+Systems.
 """
 
 from fourways.profiling.nsight import (

@@ -1,7 +1,7 @@
-"""Profiles one call of one way with Nsight Compute; the command of Nsight Systems for the same call.
+"""Profiles of a call of one way with Nsight Compute, and the command of Nsight Systems for the same call.
 
-`ncu` is called directly: `nsight-python` 1.1 wants ncu 2026.2.1 or later (CUDA 13.0 brings 2025.3.1), and its tables
-hold counters alone, no instructions and no source lines.
+`ncu` is called directly: `nsight-python` 1.1 needs ncu 2026.2.1 or later (CUDA 13.0 brings 2025.3.1), and its tables
+hold only counters, no instructions and no source lines.
 """
 
 import shlex
@@ -18,18 +18,18 @@ from fourways.tables import Row
 from fourways.ways import GPU_SIZE, WAYS, missing
 
 CLOCKS = ("base", "none")
-"""`base`: Nsight Compute holds the GPU at its base clock, for comparable times. `none`: the clock runs as it does."""
+"""`base`: Nsight Compute holds the GPU at its base clock, for comparable times. `none`: the clock is left alone."""
 
 PROBLEM = "problem.txt"
-"""In the folder of the kept sources: why the profiled process failed."""
+"""The file, in the folder of the kept sources, that says why the profiled process failed."""
 
 
 class ProfilingError(RuntimeError):
-    """Nothing was profiled; the message says why, in the failed program's own words, and what to do."""
+    """A profile that failed; the message holds the failed program's error and what to do."""
 
 
 class NoCountersError(ProfilingError):
-    """This machine does not let us read counters, though it may have a GPU; the message is one line with the remedy."""
+    """A machine whose counters cannot be read, although it may have a GPU; the message is a line with the remedy."""
 
 
 def profile(
@@ -42,14 +42,13 @@ def profile(
     keep: Path | None = None,
     case: Path | None = None,
 ) -> Report:
-    """Profile one call of one way, with arrays of `size` elements, and return what the report says.
+    """Profile a call of one way, with arrays of `size` elements, and return the report.
 
-    `target` is a lesson's number or name, or a kernel file as `case.Case` takes it, with its kernel `entry` and its
-    `case`; of a lesson that launches several kernels, `entry` picks one. `clocks` is one of CLOCKS. `full` collects
-    Nsight Compute's full set, for its own window, in many more passes. `keep` is the .ncu-rep file to write, whole or
-    not at all.
-    Raises LessonError where there is no such target, way or kernel, NoCountersError where counters cannot be read,
-    ProfilingError where the way or Nsight Compute fails, ReportError where the report cannot be read.
+    `target` is a lesson's number or name, or a kernel file with its kernel `entry` and its `case` (`case.Case`). If a
+    lesson launches several kernels, `entry` picks one. `clocks` is one of CLOCKS. `full` collects Nsight Compute's full
+    set, for its window, in many more passes. `keep` is the .ncu-rep file to write.
+    Raises InputError for an unknown target, way or kernel, NoCountersError if counters cannot be read, ProfilingError
+    if the way or Nsight Compute fails, ReportError if the report cannot be read.
     """
     ncu = require_ncu(way)
     call = command(target, way, size, entry, case, source_lines=True)
@@ -82,9 +81,9 @@ def profile(
 
 
 def require_ncu(way: str = "nvrtc") -> Path:
-    """The program `ncu`, where a way can be profiled with it and the report be read.
+    """Return the program `ncu`.
 
-    Raises NoCountersError where ncu or the package that reads is missing, ProfilingError where the way cannot run.
+    Raises NoCountersError if ncu or the package that reads reports is missing, ProfilingError if the way cannot run.
     """
     if reason := toolchain.missing("gpu") or (missing(way, of_case=True) if way in WAYS else None):
         raise ProfilingError(f"nothing to profile: {reason}")
@@ -103,18 +102,18 @@ def require_ncu(way: str = "nvrtc") -> Path:
 def command(
     target: str, way: str, size: int, entry: str | None, case: Path | None = None, source_lines: bool = False
 ) -> list[str]:
-    """The command line of the process that a profiler looks at: stages as NVTX ranges, one call at the end.
+    """Return the command line of the profiled process: it runs in stages (NVTX ranges), with one more call at the end.
 
-    What is built ahead of time is built here, with `source_lines` also for a lesson, whose module may be installed.
-    Raises InputError where there is no such target, way or kernel: that is said before a long run.
+    A module that is built ahead of time is built here. With `source_lines`, a lesson's module is built again with line
+    numbers, although it may be installed. Raises InputError for an unknown target, way or kernel, before a long run.
     """
-    found = lesson.lesson_or_case(target, entry, case)
+    meant = lesson.lesson_or_case(target, entry, case)
     binding = None
-    if isinstance(found, lesson.Lesson):
-        lesson.way_cell(found, way)
-        binding = WAYS[way].prepare(str(found.meta["kernel"])) if source_lines else None
+    if isinstance(meant, lesson.Lesson):
+        lesson.way_cell(meant, way)
+        binding = WAYS[way].prepare(str(meant.meta["kernel"])) if source_lines else None
     elif not toolchain.missing("gpu"):
-        binding = WAYS[way].prepare(found)  # here: a compiler under a profiler takes minutes
+        binding = WAYS[way].prepare(meant)  # here: a compiler under a profiler takes minutes
     words = [sys.executable, "-m", "fourways.profiling.nsight_process", target, way, f"--size={size}"]
     words += [f"--entry={entry}"] if entry else []
     words += [f"--case={case}"] if case else []
@@ -122,7 +121,7 @@ def command(
 
 
 def refused(output: str) -> ProfilingError:
-    """Why Nsight Compute made no report, by what it printed: missing rights, or its own words."""
+    """Return the error for a run of Nsight Compute without a report: missing rights, or the words of its output."""
     if "ERR_NVGPUCTRPERM" in output:
         return NoCountersError(
             "no right to read the GPU's counters (ERR_NVGPUCTRPERM): run as root, start a container with "
@@ -135,22 +134,22 @@ def refused(output: str) -> ProfilingError:
 
 
 def by_events(target: str, way: str, size: int, entry: str | None = None, case: Path | None = None) -> Row:
-    """The row of `timing.time_way`, by CUDA events, which need no rights: what is left without counters."""
-    found = lesson.lesson_or_case(target, entry, case)
-    ways = found.ways([way]) if isinstance(found, Case) else lesson.load(found, [way])
+    """Time the call by CUDA events, which need no rights, and return the row of `timing.time_way`."""
+    meant = lesson.lesson_or_case(target, entry, case)
+    ways = meant.ways([way]) if isinstance(meant, Case) else lesson.load(meant, [way])
     return timing.time_way(ways, way, size)
 
 
 def nsys_command(
     target: str, way: str, size: int, output: Path, entry: str | None = None, case: Path | None = None
 ) -> list[str]:
-    """The Nsight Systems command line that records a timeline of the same process to `output` (.nsys-rep)."""
+    """Return the command line of Nsight Systems that records the same process to `output` (.nsys-rep)."""
     options = ["--trace=cuda,nvtx,osrt", "--force-overwrite=true", f"--output={output}"]
     return [str(toolchain.program("nsys") or "nsys"), "profile", *options, *command(target, way, size, entry, case)]
 
 
 def run_nsys(words: list[str]) -> None:
-    """Run that command line in the right environment. Raises ProfilingError with the remedy where it cannot run."""
+    """Run the command line of `nsys_command`. Raises ProfilingError, with the remedy, if it cannot run."""
     if not toolchain.program("nsys"):
         raise ProfilingError("Nsight Systems (nsys) is not on this machine: developer.nvidia.com/nsight-systems has it")
     if reason := toolchain.missing("gpu"):

@@ -1,7 +1,7 @@
-"""Reads a report of Nsight Compute (`.ncu-rep`) into rows: ten metrics of every kernel launch, and its source lines.
+"""Reports of Nsight Compute (`.ncu-rep`) read into rows: ten metrics of every kernel launch, and its source lines.
 
-Reading needs the package `ncu-report` and no GPU. The counters' names are Nsight Compute's; what they count stands in
-its *Profiling Guide* (docs.nvidia.com/nsight-compute/ProfilingGuide).
+Reading needs the package `ncu-report`, but no GPU. Nsight Compute's *Profiling Guide* explains the counters
+(docs.nvidia.com/nsight-compute/ProfilingGuide).
 """
 
 import functools
@@ -15,9 +15,9 @@ from fourways import sass
 from fourways.tables import Row
 
 SECTIONS = ("LaunchStats", "Occupancy", "SourceCounters")
-"""The sections that are collected with `COUNTERS`; SourceCounters has the counts and samples of each instruction."""
+"""The sections to collect, besides `COUNTERS`. SourceCounters has the counts and samples of each instruction."""
 
-_ROUNDS = "memory_l1_wavefronts_shared"  # of SourceCounters; how many would do: the same name with _ideal
+_ROUNDS = "memory_l1_wavefronts_shared"  # of SourceCounters; the same name with _ideal is the number without conflicts
 
 _PRECISIONS = {"fp32": ("f", 1), "fp64": ("d", 1), "fp16": ("h", 2)}  # letter of the counters, numbers an instruction
 _FLOP = "smsp__sass_thread_inst_executed_op_{}{}_pred_on.sum"
@@ -52,14 +52,14 @@ class ReportError(RuntimeError):
 
 
 class Report(NamedTuple):
-    """What a report says of every launch in it: rows for `table` and for `lines_table`."""
+    """The rows of a report, of all its launches: `metrics` for `table`, `lines` for `lines_table`."""
 
     metrics: list[Row]
     lines: list[Row]
 
 
 def require_package() -> Any:
-    """The module `ncu_report`. Raises ReportError with the remedy where it is not installed."""
+    """Return the module `ncu_report`. Raises ReportError, with the remedy, if it is not installed."""
     try:
         import ncu_report
     except ImportError:
@@ -68,7 +68,7 @@ def require_package() -> Any:
 
 
 def read(path: Path) -> Report:
-    """Read a report. Raises ReportError where it is none, or holds no kernel."""
+    """Read a report. Raises ReportError if the file is no report, or holds no kernel."""
     package = require_package()
     if not path.is_file():
         raise ReportError(f"no file {path}")
@@ -86,23 +86,23 @@ def read(path: Path) -> Report:
 
 
 def options() -> list[str]:
-    """What to ask Nsight Compute for on its command line, so that `read` finds its ten metrics and the source lines."""
+    """Return the command-line options by which Nsight Compute collects the ten metrics and the source lines."""
     sections = [word for section in SECTIONS for word in ("--section", section)]
     return [*sections, "--metrics", ",".join(COUNTERS)]
 
 
 def ratio(above: float | None, below: float | None) -> float | None:
-    """The quotient, or None where one of the two is unknown or there is nothing to divide by."""
+    """Return the quotient, or None if a number is unknown or the divisor is 0."""
     return above / below if above is not None and below else None
 
 
 def difference(whole: float | None, part: float | None) -> float | None:
-    """What is left of the whole, or None where one of the two is unknown."""
+    """Return the whole minus the part, or None if one of the two is unknown."""
     return None if whole is None or part is None else whole - part
 
 
 def product(*factors: float | None) -> float | None:
-    """The product, or None where a factor is unknown."""
+    """Return the product, or None if a factor is unknown."""
     known = [factor for factor in factors if factor is not None]
     return math.prod(known) if len(known) == len(factors) else None
 
@@ -112,7 +112,7 @@ def _number(action: Any, name: str) -> float | None:
 
 
 def _metrics(action: Any) -> list[Row]:
-    """The ten metrics of one launch; a value that the report does not hold is None."""
+    """Return the ten metrics of a launch; a value that the report lacks is None."""
     get = functools.partial(_number, action)
     duration = product(get("gpu__time_duration.sum"), 1e-9)
     read_bytes, written = get("dram__bytes_read.sum"), get("dram__bytes_write.sum")
@@ -148,13 +148,13 @@ def _shares(counts: Counter[str]) -> dict[str, float] | None:
 
 
 def _stall_reasons(action: Any) -> list[str]:
-    """What warps may wait for; `selected` is no wait: that warp issued an instruction."""
+    """Return the stall reasons in a report. `selected` is no stall: such a warp issued an instruction."""
     names = [name.removeprefix(_STALL) for name in action.metric_names() if name.startswith(_STALL)]
     return [name for name in names if not name.endswith("_not_issued")]
 
 
 def _kinds(action: Any) -> Counter[str]:
-    """Executed instructions by kind (`sass.KINDS`)."""
+    """Count the executed instructions by kind (`sass.KINDS`)."""
     counts: Counter[str] = Counter()
     for address, count in _by_instruction(action, "inst_executed").items():
         match = re.match(r"\s*(?:@!?U?P\w+\s+)?(\w+)", action.sass_by_pc(address))
@@ -163,7 +163,7 @@ def _kinds(action: Any) -> Counter[str]:
 
 
 def _by_instruction(action: Any, name: str) -> dict[int, int]:
-    """A counter's value for each instruction, by address."""
+    """Return a counter's value for each instruction, by address."""
     if name not in action or not action[name].has_correlation_ids():
         return {}
     metric, addresses = action[name], action[name].correlation_ids()
@@ -171,9 +171,9 @@ def _by_instruction(action: Any, name: str) -> dict[int, int]:
 
 
 def _roofline(action: Any, duration: float | None, moved: float | None) -> Row:
-    """Where the kernel stands in the roofline of the precision that it computes most in (tensor cores not counted).
+    """Return the kernel's place in the roofline of the precision that it uses most, without tensor cores.
 
-    After S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual performance model for multicore
+    Source: S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual performance model for multicore
     architectures", Communications of the ACM 52(4), 2009. A fused multiply-add is two operations.
     """
     cycles = _number(action, "smsp__cycles_elapsed.avg")
@@ -199,7 +199,7 @@ def _roofline(action: Any, duration: float | None, moved: float | None) -> Row:
 
 
 def _lines(action: Any) -> list[Row]:
-    """The source lines that instructions came from, most samples first."""
+    """Return the source lines of the kernel's instructions, those with most samples first."""
     executed, samples = _by_instruction(action, "inst_executed"), _by_instruction(action, _SAMPLES)
     waits = {reason: _by_instruction(action, _STALL + reason) for reason in _stall_reasons(action)}
     waits.pop("selected", None)

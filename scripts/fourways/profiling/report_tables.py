@@ -1,7 +1,7 @@
-"""Shows what Nsight Compute counted: ten metrics and what they mean, the hottest source lines, the roofline.
+"""Tables and figures of a report: ten metrics with their meaning, the hottest source lines, the roofline.
 
-The stall reasons are explained in Nsight Compute's *Profiling Guide*, "Warp
-Stall Reasons" (docs.nvidia.com/nsight-compute/ProfilingGuide).
+Nsight Compute's *Profiling Guide* explains the stall reasons: "Warp Stall Reasons"
+(docs.nvidia.com/nsight-compute/ProfilingGuide).
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ STALLS = {
     "wait": "a fixed delay between two instructions",
     "warpgroup_arrive": "the other warps of its group",
 }
-"""What a warp waits for, by stall reason."""
+"""The meaning of each stall reason."""
 
 
 METRICS = {
@@ -56,11 +56,11 @@ METRICS = {
     "instructions": ("instructions", "executed, counted once a warp, by kind"),
     "roofline": ("roofline", "arithmetic for each byte of DRAM, and how near the kernel is to what that allows"),
 }
-"""The ten metrics: title, and what it means."""
+"""The ten metrics, each with its title and its meaning."""
 
 
 def _value(row: Row) -> str:
-    """A metric in words; where what it needs is None, the report does not hold it."""
+    """Return a metric's value in words, or "not in this report" if a number is None."""
     match row:
         case {"metric": "duration", "seconds": float(time)}:
             return seconds(time)
@@ -116,7 +116,7 @@ def _roofline(row: Row) -> str:
 
 
 def roof(row: Row) -> float | None:
-    """The most FLOP/s that a roofline row's FLOP/byte allow: the lower of the memory roof and the arithmetic roof."""
+    """Return the most FLOP/s at a roofline row's FLOP/byte: the lower of the memory roof and the arithmetic roof."""
     memory, arithmetic = product(row["flop_per_byte"], row["peak_bytes_per_second"]), row["peak_flop_per_second"]
     return None if memory is None or arithmetic is None else min(memory, arithmetic)
 
@@ -128,7 +128,7 @@ def _meaning(row: Row) -> str:
 
 
 def _launch(rows: Sequence[Row]) -> list[Column]:
-    """The column that names the launch, where there are several."""
+    """Return the column that names the launch, if there are several launches."""
     several = len({row["launch"] for row in rows}) > 1
     return [("launch", lambda row: f"{row['launch']}: {row['kernel']}")] if several else []
 
@@ -137,9 +137,10 @@ _BESIDE_EACH_OTHER = 4  # launches: more columns cannot be read in a terminal
 
 
 def table(rows: Sequence[Row]) -> Table:
-    """The metrics of a report (`Report.metrics`): metric, value, what it means.
+    """Show the metrics of a report (`Report.metrics`): metric, value, meaning.
 
-    Two to four launches have a column each; the note says what they waited for most, the other meanings are left out.
+    Two to four launches have a column each. The note then explains the largest stall reasons, and there are no other
+    meanings.
     """
     names = "; ".join(dict.fromkeys(" on ".join(filter(None, (row["kernel"], row["device"]))) for row in rows))
     metric: Column = ("metric", lambda row: METRICS[row["metric"]][0])
@@ -158,7 +159,7 @@ def table(rows: Sequence[Row]) -> Table:
 
 
 def lines_table(rows: Sequence[Row], count: int = 8) -> Table:
-    """The hottest `count` source lines of each launch in a report (`Report.lines`)."""
+    """Show the hottest `count` source lines of each launch in a report (`Report.lines`)."""
     launches = dict.fromkeys(row["launch"] for row in rows)
     shown = [row for launch in launches for row in [each for each in rows if each["launch"] == launch][:count]]
     columns: list[Column] = [
@@ -175,9 +176,9 @@ def lines_table(rows: Sequence[Row], count: int = 8) -> Table:
 
 
 def figure(rows: Sequence[Row], title: str) -> Any:
-    """The roofline of a report (`Report.metrics`), a point for each launch, as a matplotlib figure.
+    """Draw the roofline of a report (`Report.metrics`), with a point for each launch.
 
-    Raises ReportError where the report has no peaks, or no launch did floating-point arithmetic.
+    Raises ReportError if the report has no peaks, or if no launch did floating-point arithmetic.
     """
     placed = [row for row in rows if row["metric"] == "roofline" and roof(row) and row["flop_per_second"]]
     if not placed:

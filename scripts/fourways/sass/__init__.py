@@ -1,11 +1,11 @@
-"""Read the machine code (SASS) that each way makes of a kernel: list it, count it, compare it, find what differs.
+"""Read the machine code (SASS) that each way makes of a kernel: list, count and compare instructions.
 
-Needs no GPU and no driver. A way may carry options of your own after its name: `"pycuda --fmad=false"`. What each way
-gives its compiler, besides the architecture and include folders:
+Needs no GPU and no driver. Options of your own may follow a way's name: `"pycuda --fmad=false"`. Each way gives its
+compiler the architecture, the include folders, and these options (`ways.WAYS[way].recipe`):
 
-- nvrtc, nvcc: what CuPy's `RawModule` adds on its own (`recipe` of their `ways.WAYS`, as that of the others).
-- pycuda: nothing, or what stands in `PYCUDA_DEFAULT_NVCC_FLAGS`.
-- pybind11: what CMake gives nvcc for a Release build in C++17.
+- nvrtc, nvcc: the options that CuPy's `RawModule` adds
+- pycuda: none, or those of the variable `PYCUDA_DEFAULT_NVCC_FLAGS`
+- pybind11: CMake's options for a Release build in C++17
 """
 
 from fourways.sass.compare import Diff, Listing, counts, diff, explain, figure, listing, listings, table, ways

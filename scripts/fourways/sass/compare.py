@@ -1,4 +1,4 @@
-"""The machine code of several ways: listed, counted, compared, and the option found that makes it differ."""
+"""The machine code of several ways, listed, counted and compared; and the search for the option that changes it."""
 
 import difflib
 import itertools
@@ -20,9 +20,10 @@ _REGISTER = re.compile(r"\b(U?[RP]|B)(\d+)\b")
 
 
 class Listing(list[Instruction]):
-    """The instructions of a kernel file as one way builds it, and how: `path`, `way`, `recipe`, `arch`, `entry`.
+    """The instructions of a kernel file, built by the compiler, architecture and options of the list `recipe`.
 
-    The recipe is what decides the machine code, as words: the compiler, the architecture, every option.
+    `way` is the name of the build; `entry` is the listed function, or None for all. Raises SassError if the machine
+    code has no such function.
     """
 
     def __init__(self, path: Path, way: str, recipe: Sequence[str], entry: str | None) -> None:
@@ -38,15 +39,15 @@ class Listing(list[Instruction]):
 def listing(
     path: Path | str, way: str, arch: str = "sm_90", entry: str | None = None, more: Sequence[str] = ()
 ) -> Listing:
-    """The machine code of the kernel file `path`, as `way` builds it: of the function `entry`, or of all.
+    """Return the machine code of the kernel file `path` as `way` builds it: of the function `entry`, or of all.
 
-    The options `more` are the kernel's, whatever the way.
+    `way` may carry options: "pycuda --fmad=false". The options `more` belong to the kernel, and go to every way.
 
-    Raises ValueError for another way, SassError for another entry, BuildError for what the compiler refuses.
+    Raises ValueError for an unknown way, SassError for a missing `entry`, BuildError if the compiler refuses.
     """
     try:
         name, *own = shlex.split(way) or [""]
-    except ValueError as error:  # a quotation without its end
+    except ValueError as error:  # an unclosed quotation
         raise ValueError(f"{way}: {error}") from None
     if name not in ways() or not (recipe := WAYS[name].recipe):
         raise ValueError(f"no way {name!r} that makes machine code; there are: {', '.join(ways())}")
@@ -56,7 +57,7 @@ def listing(
 
 
 def ways() -> list[str]:
-    """The ways that make machine code."""
+    """Return the ways that make machine code."""
     return [name for name, way in WAYS.items() if way.recipe]
 
 
@@ -67,37 +68,37 @@ def listings(
     entry: str | None = None,
     more: Sequence[str] = (),
 ) -> tuple[list[Listing], dict[str, str]]:
-    """The listings by every way for every architecture, and of those refused, as "nvrtc sm_90", why: one line each.
+    """Return the listings by every way for every architecture, and the refusals: one line for each "nvrtc sm_90".
 
-    Raises as `listing` does, but BuildError only where every compiler refuses, in the first one's words.
+    Raises as `listing` does, but BuildError only if every compiler refuses, with the first one's message.
     """
-    found, refused, first = list[Listing](), dict[str, str](), None
+    listed, refused, first = list[Listing](), dict[str, str](), None
     for arch in archs:
         for way in names:
             try:
-                found.append(listing(path, way, arch, entry, more))
+                listed.append(listing(path, way, arch, entry, more))
             except building.BuildError as refusal:
                 first = first or refusal
                 refused[f"{way} sm_{arch.removeprefix('sm_')}"] = refusal.brief
-    if first and not found:
+    if first and not listed:
         raise first
-    return found, refused
+    return listed, refused
 
 
 def counts(listings: Sequence[Listing], refused: Mapping[str, str] | None = None) -> Table:
-    """How many instructions of each kind stand in the machine code: a row for each function and kind, "all" first.
+    """Count the instructions of each kind in the machine code: a row for each function and kind, "all" first.
 
-    A row's "counts" are by way and architecture, `{"nvrtc sm_90": 2}`: instructions as they stand in the code, not as
-    often as a thread executes them. A kind that occurs nowhere has no row. The first row also says how each way's code
-    was "made", and what was `refused`.
+    A row's "counts" are by way and architecture, `{"nvrtc sm_90": 2}`. An instruction counts once, however often a
+    thread executes it. A kind without any instruction has no row. The first row also has "made", the compiler and
+    options of each way, and `refused`.
     """
     builds = {f"{listed.way} {listed.arch}": listed for listed in listings}
-    found: dict[str, dict[str, Counter[str]]] = {}
+    by_entry: dict[str, dict[str, Counter[str]]] = {}
     for name, listed in builds.items():
         for line in listed:
-            found.setdefault(line.entry, {each: Counter() for each in builds})[name].update((line.kind, "all"))
+            by_entry.setdefault(line.entry, {each: Counter() for each in builds})[name].update((line.kind, "all"))
     rows = []
-    for entry, by_build in found.items():
+    for entry, by_build in by_entry.items():
         for kind in ("all", *opcodes.KINDS):
             by_name = {name: count[kind] for name, count in by_build.items()}
             if any(by_name.values()):
@@ -108,7 +109,7 @@ def counts(listings: Sequence[Listing], refused: Mapping[str, str] | None = None
 
 
 def table(rows: Sequence[Row]) -> Table:
-    """The rows of `counts` as a table."""
+    """Show the rows of `counts`."""
     columns: list[Column] = [("entry", lambda row: row["entry"])] if len({row["entry"] for row in rows}) > 1 else []
     columns += [("kind", lambda row: row["kind"])]
     for name in rows[0]["counts"]:
@@ -122,7 +123,7 @@ def table(rows: Sequence[Row]) -> Table:
 
 
 def figure(rows: Sequence[Row], title: str) -> Any:
-    """The rows of `counts` as a matplotlib figure: a bar of kinds for each way and architecture, a panel a function."""
+    """Draw the rows of `counts`: a panel for each function, in it a bar of kinds for each way and architecture."""
     panels: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for row in rows:
         for name, count in row["counts"].items() if row["kind"] != "all" else ():
@@ -132,13 +133,13 @@ def figure(rows: Sequence[Row], title: str) -> Any:
 
 @dataclass(frozen=True)
 class Diff:
-    """Two listings side by side: `pairs` of lines, None where a side has none. `str()` marks them as `diff -y` does."""
+    """Two listings side by side: `pairs` of lines, None for a missing line. `str()` marks them as `diff -y` does."""
 
     pairs: list[tuple[str | None, str | None]]
 
     @property
     def differences(self) -> int:
-        """The number of lines that are not the same on both sides; 0 says that the machine code is equal."""
+        """The number of lines that differ; 0 if the machine code is the same."""
         return sum(left != right for left, right in self.pairs)
 
     def __str__(self) -> str:
@@ -151,9 +152,10 @@ class Diff:
 
 
 def diff(a: Sequence[Instruction], b: Sequence[Instruction], rename: bool = False) -> Diff:
-    """Compare two listings, without addresses.
+    """Compare two listings line by line, without addresses.
 
-    `rename` numbers each listing's registers by first appearance, so that another choice of registers is no difference.
+    With `rename` the registers of each listing are numbered in order of appearance, so that only the choice of
+    registers makes no difference.
     """
     left, right = _lines(a, rename), _lines(b, rename)
     pairs: list[tuple[str | None, str | None]] = []
@@ -181,11 +183,11 @@ def _renamed(texts: Sequence[str]) -> list[str]:
 
 
 def explain(first: Listing, second: Listing) -> str:
-    """Find out by experiment which option makes the machine code of two listings differ, and say so in a few lines.
+    """Find the options that make the machine code of two listings differ, and return a report of a few lines.
 
-    Builds the second again with one change towards the first (an option more, less or of another value; the other
-    compiler; the other architecture), each in turn, then with two, and so on, until the machine code is the first's.
-    Options must be one word each, `-Xptxas=-O1`. Raises as `listing` does.
+    Builds the second listing again with one change towards the first: an option added, removed or of another value,
+    the other compiler, or the other architecture. Each change is tried alone, then each pair, and so on, until the
+    machine code is that of the first. Each option must be one word: `-Xptxas=-O1`. Raises as `listing` does.
     """
     a, b = first.recipe, second.recipe
     report = [f"first:  {first.way} = {' '.join(a)}", f"second: {second.way} = {' '.join(b)}"]
@@ -216,7 +218,7 @@ def _differ(lines: int) -> str:
 
 
 def _changes(a: Sequence[str], b: Sequence[str]) -> list[tuple[str, str]]:
-    """The words to take from b and to put in their place, one pair a change; "" where there is none."""
+    """Return pairs of a word of b and the word of a that replaces it; "" stands for no word."""
     gone, changes = [word for word in b[2:] if word not in a[2:]], []
     for new in (word for word in a[2:] if word not in b[2:]):
         old = next((word for word in gone if word.partition("=")[0] == new.partition("=")[0]), "")
@@ -229,5 +231,5 @@ def _changes(a: Sequence[str], b: Sequence[str]) -> list[tuple[str, str]]:
 def _changed(a: Sequence[str], b: Sequence[str], changes: Sequence[tuple[str, str]]) -> list[str]:
     swap = dict(changes)
     words = [swap.get(word, word) for word in b] + [new for old, new in changes if not old]
-    # where two options contradict each other the order matters: the first's
+    # in the first's order, which matters if two options contradict each other
     return words[:2] + sorted(filter(None, words[2:]), key=[*a, *b].index)

@@ -1,4 +1,4 @@
-"""Machine code disassembled (SASS), as text and as instructions, with labels in place of addresses."""
+"""Disassembled machine code (SASS), as text and as instructions, with labels in place of addresses."""
 
 import re
 import tempfile
@@ -17,9 +17,9 @@ _TARGET = re.compile(r"`\(([^)]+)\)|\b0x([0-9a-f]+)$")
 
 @dataclass(frozen=True)
 class Instruction:
-    """One SASS instruction, e.g. `@!P0 BRA L0`: its function, its byte address there, its parts. Jumps go to labels.
+    """A SASS instruction, e.g. `@!P0 BRA L0`: its function `entry`, its byte address in it, and its parts.
 
-    `target` is the name that nvdisasm has for where a jump goes, as that of the function called; cuobjdump has none.
+    `target` is nvdisasm's name for the target of a jump, such as a called function; cuobjdump prints none.
     """
 
     entry: str
@@ -36,7 +36,7 @@ class Instruction:
 
     @property
     def kind(self) -> str:
-        """One of `opcodes.KINDS`."""
+        """The instruction's kind, one of `opcodes.KINDS`."""
         return opcodes.kind(self.opcode)
 
     def __str__(self) -> str:
@@ -44,11 +44,11 @@ class Instruction:
 
 
 class SassError(RuntimeError):
-    """Machine code that cannot be read, or does not hold what was asked for; the message says what it holds."""
+    """Machine code that cannot be read, or that lacks the function asked for; the message lists its functions."""
 
 
 def disassemble(cubin: bytes) -> str:
-    """The SASS of a cubin as text, by nvdisasm, or cuobjdump where that is missing. Raises SassError if it cannot."""
+    """Return the SASS of a cubin as text, by nvdisasm, or else by cuobjdump. Raises SassError if neither can."""
     name, option = ("nvdisasm", "-c") if toolchain.program("nvdisasm") else ("cuobjdump", "-sass")
     tool = toolchain.program(name)
     if tool is None:
@@ -63,10 +63,10 @@ def disassemble(cubin: bytes) -> str:
 
 
 def parse(text: str) -> list[Instruction]:
-    """The instructions in what nvdisasm or cuobjdump printed, by function name and address; both give the same.
+    """Return the instructions in the output of nvdisasm or cuobjdump, by function name and address.
 
-    Jumps go to labels `L0`, `L1`, ... in order of first mention, as addresses move with every instruction added.
-    Left out is what fills up the end of the code and never runs: a jump to itself, and `NOP`s.
+    Both programs give the same instructions. Jumps go to labels `L0`, `L1`, ..., because addresses move with every
+    added instruction. The padding at the end of the code, a jump to itself and `NOP`s, is left out.
     """
     functions: dict[str, list[Instruction]] = {}
     labels: dict[str, dict[str, int]] = {}
@@ -91,7 +91,7 @@ def _tidy(lines: list[Instruction], labels: dict[str, int]) -> Iterator[Instruct
         if line.base in _JUMPS and (match := _TARGET.search(line.operands)):
             lines[number] = replace(line, target=match[1] or "")
             address = int(match[2], 16) if match[2] else labels.get(match[1])
-            if address in places:  # and is no function elsewhere, nor a mask of threads
+            if address in places:  # not a function elsewhere, nor a mask of threads
                 targets[line.address] = address
     while lines and (lines[-1].opcode == "NOP" or targets.get(lines[-1].address) == lines[-1].address):
         lines.pop()

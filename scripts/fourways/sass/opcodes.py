@@ -1,13 +1,14 @@
 """SASS opcodes by kind, Turing to Blackwell.
 
-The opcodes are all of those that NVIDIA's "CUDA Binary Utilities" lists under "Instruction Set Reference"
-(docs.nvidia.com/cuda/cuda-binary-utilities, an edition that names Rubin) for Turing, for Ampere and Ada, for Hopper,
-for Blackwell and Rubin; a test compares them. `UNPUBLISHED` are in no table, yet the compilers of CUDA 13 write them.
-The kinds follow NVIDIA's groups, but for what a group would hide:
-- a load or store, also a uniform one, stands under the memory that it names (REDG, too, which the tables describe as
-  generic); "generic": the address alone decides;
-- "fp16", "fp32" and "fp64" are one group there; matrix instructions, in four groups there, are "tensor" here;
-- "sync" gathers barriers, fences and cache control; "warp" what a warp's threads tell each other.
+The opcodes are those of NVIDIA's "CUDA Binary Utilities", section "Instruction Set Reference"
+(docs.nvidia.com/cuda/cuda-binary-utilities, an edition that names Rubin), from Turing to Rubin; a test compares them.
+`UNPUBLISHED` are opcodes that no table lists, but that the compilers of CUDA 13 emit.
+The kinds follow NVIDIA's groups, with three exceptions:
+- a load or store, uniform ones too, belongs to the memory that it names, and so does REDG, which the tables call
+  generic; "generic" are those whose address alone decides;
+- NVIDIA's floating-point group is split into "fp16", "fp32" and "fp64"; its four groups of matrix instructions are
+  "tensor" here;
+- "sync" gathers barriers, fences and cache control; "warp" gathers communication between the threads of a warp.
 """
 
 GROUPS = {
@@ -45,10 +46,10 @@ KINDS = (*GROUPS, "other")
 
 
 def kind(opcode: str) -> str:
-    """The kind of an opcode, without its modifiers: "integer" for `IMAD.MOV.U32`, though it only moves a register.
+    """Return the kind of an opcode, whatever its modifiers and its use.
 
-    So is `HFMA2` "fp16" where it only makes a constant. An opcode in no group is "uniform" with a U in front, else
-    "other".
+    `IMAD.MOV.U32` is "integer" although it only moves a register, and `HFMA2` is "fp16" even where it only makes a
+    constant. An opcode in no group is "uniform" if it starts with U, else "other".
     """
     base = opcode.split(".")[0]
     return KIND.get(base, "uniform" if base.startswith("U") else "other")

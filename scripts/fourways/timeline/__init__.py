@@ -1,8 +1,8 @@
-"""What the GPU and the host do and when: CUPTI's timeline of a lesson or a kernel, drawn, and for Perfetto.
+"""Record, by CUPTI, what the GPU and the host do during a lesson or a kernel; draw it, and export it for Perfetto.
 
-CUPTI is CUDA's profiling library; `cupti-python` brings it, and it needs no rights. It stamps the start and end of
-kernels, copies, CUDA API calls and NVTX ranges on one time line: GPU work by the GPU's clock, the rest by the host's.
-Recording has a price: every launch costs the host more than it does without.
+CUPTI is CUDA's profiling library. The package `cupti-python` brings it, and it needs no special rights. It notes the
+start and the end of kernels, copies, CUDA API calls and NVTX ranges on one time line. Work on the GPU is measured by
+the GPU's clock, all else by the host's. Recording has a price: every launch takes the host longer than without it.
 """
 
 from fourways.timeline.figure import figure

@@ -21,19 +21,19 @@ KINDS = {
 }
 """The kinds of a timeline's rows, by CUPTI's kind of activity."""
 
-_BUFFER_BYTES = 8 * 2**20  # what CUPTI's own examples hand out at a time
+_BUFFER_BYTES = 8 * 2**20  # as in CUPTI's examples
 _COPIES = {"HTOD": "host to device", "DTOH": "device to host", "DTOD": "device to device", "HTOH": "host to host"}
 
 
 class Recorder:
-    """CUPTI's activity records, from its creation on. Create it before CuPy or PyCUDA are imported."""
+    """A recorder of CUPTI's activities, from its creation on. Create it before you import CuPy or PyCUDA."""
 
     def __init__(self) -> None:
         from cuda.pathfinder import load_nvidia_dynamic_lib
         from cupti import cupti
 
-        self.cupti, self.found, self.problems = cupti, list[Row](), list[Exception]()
-        # NVTX looks here at a process's first range; it must be the library that cupti-python uses
+        self.cupti, self.recorded, self.problems = cupti, list[Row](), list[Exception]()
+        # NVTX reads this variable at a process's first range; it must name the library that cupti-python uses
         os.environ["NVTX_INJECTION64_PATH"] = str(load_nvidia_dynamic_lib("cupti").abs_path)
         for kind in KINDS:
             cupti.activity_enable(cupti.ActivityKind[kind])
@@ -41,25 +41,25 @@ class Recorder:
 
     def _take(self, activities: list[Any]) -> None:
         try:
-            self.found += [describe(activity, self.cupti) for activity in activities]
-        except Exception as problem:  # from here it would reach nobody, and rows would be missing
+            self.recorded += [describe(activity, self.cupti) for activity in activities]
+        except Exception as problem:  # an exception in this callback would be lost, and so would rows
             self.problems.append(problem)
 
     def rows(self) -> list[Row]:
-        """All that was recorded, in order of time; see `timeline.of_lesson`."""
+        """Return all recorded rows in order of time; see `timeline.of_lesson`."""
         self.cupti.activity_flush_all(1)
         if self.problems:
             raise self.problems[0]
-        return in_order(self.found)
+        return in_order(self.recorded)
 
 
 def describe(activity: Any, cupti: Any) -> Row:
-    """One of CUPTI's records as a row, its `start` and `end` in ns; an NVTX range has a record for either."""
+    """Return a record of CUPTI as a row, with `start` and `end` in ns. An NVTX range has a record for each of them."""
     cupti_kind = cupti.ActivityKind(activity.kind).name
     kind = KINDS[cupti_kind]
     if kind == "NVTX range":
         if not activity.flags_ & cupti.ActivityFlag.MARKER_START:
-            return {"kind": kind, "id": activity.id, "end": activity.timestamp}  # the end of one, or a single mark
+            return {"kind": kind, "id": activity.id, "end": activity.timestamp}  # the end of a range, or a mark
         return {"kind": kind, "id": activity.id, "start": activity.timestamp, "name": activity.name}
     row = {"kind": kind, "start": activity.start, "end": activity.end}
     if kind in ON_GPU:
@@ -83,9 +83,9 @@ def describe(activity: Any, cupti: Any) -> Row:
 
 @functools.cache
 def readable(symbol: str) -> str:
-    """`cub::DeviceReduceKernel`, `saxpy<float>`, `doublify`: a kernel's name as one would say it.
+    """Return a short name of a kernel, such as `cub::DeviceReduceKernel`, `saxpy<float>` or `doublify`.
 
-    Long template arguments, parameters and inner namespaces are left out.
+    Parameters, long template arguments and inner namespaces are left out.
     """
     if (text := _demangled(symbol)) == symbol:
         return symbol
@@ -99,30 +99,30 @@ def readable(symbol: str) -> str:
 
 
 def _demangled(symbol: str) -> str:
-    """What the C++ library says that a symbol means; the symbol itself where it says nothing."""
+    """Return the C++ name of a mangled symbol; another symbol unchanged."""
     demangle = ctypes.CDLL("libstdc++.so.6")["__cxa_demangle"]  # CuPy needs it, too
     demangle.restype = ctypes.c_void_p
-    found = demangle(symbol.encode(), None, None, None) if symbol.startswith("_Z") else None
-    if not found:
+    address = demangle(symbol.encode(), None, None, None) if symbol.startswith("_Z") else None
+    if not address:
         return symbol
-    text = ctypes.string_at(found).decode()
-    ctypes.CDLL(None).free(ctypes.c_void_p(found))
+    text = ctypes.string_at(address).decode()
+    ctypes.CDLL(None).free(ctypes.c_void_p(address))
     return text
 
 
 @functools.cache
 def _call(cupti: Any, api: str, number: int) -> str:
-    """`cuMemAlloc` for the driver's call that CUPTI knows as number 243 and names `cuMemAlloc_v2`."""
+    """Return the name of a CUDA call from its number in CUPTI, without a version: `cuMemAlloc` for `cuMemAlloc_v2`."""
     return re.sub(r"_v\d+$", "", cupti.get_callback_name(cupti.CallbackDomain[f"{api}_API"], number))
 
 
-def in_order(found: list[Row]) -> list[Row]:
-    """Rows in order of time, in seconds from the first; each names its clock and numbers its thread from 0.
+def in_order(records: list[Row]) -> list[Row]:
+    """Return rows in order of time, in seconds from the first, each with its clock and the number of its thread.
 
-    The two records of an NVTX range are one row; a range that never ended is left out.
+    The two records of an NVTX range become one row. A range that never ended is left out.
     """
-    ends = {row["id"]: row["end"] for row in found if "start" not in row}
-    whole = [row for row in found if "start" in row]
+    ends = {row["id"]: row["end"] for row in records if "start" not in row}
+    whole = [row for row in records if "start" in row]
     for row in whole:
         row.setdefault("end", ends.get(row.pop("id", None)))
     whole = sorted((row for row in whole if row["end"] is not None), key=lambda row: (row["start"], -row["end"]))

@@ -1,4 +1,4 @@
-"""The drawing of a timeline: what the GPU and the host did, and when, in lanes."""
+"""The drawing of a timeline: lanes for the work of the GPU and the host."""
 
 import itertools
 from collections import Counter
@@ -16,14 +16,14 @@ _LANES = {
 }
 _WAITING = "#E3E3E3"  # the part of an API call in which the host waits for the GPU
 _MANY = 400  # bars in a lane
-_HAIRLINE = 0.3  # points: what is too short for its panel can still be seen
+_HAIRLINE = 0.3  # points: keeps very short work visible
 
 
 def figure(rows: Sequence[Row], title: str = "", closer: str = trace.WARM) -> Any:
-    """The timeline as a matplotlib figure: the whole run, and below it the NVTX range `closer` (else the densest work).
+    """Draw a timeline: the whole run, and below it the NVTX range `closer`, or without that range the densest work.
 
-    Lanes are NVTX ranges, the host's CUDA API calls and waits, kernels, and copies. Launches that follow each other
-    have turns of two shades. Raises ValueError where the rows hold no work on the GPU.
+    The lanes are NVTX ranges, the host's CUDA API calls and waits, kernels, and copies. Successive launches alternate
+    between two shades. Raises ValueError if the rows hold no work on the GPU.
     """
     import matplotlib.pyplot as plt
 
@@ -33,7 +33,7 @@ def figure(rows: Sequence[Row], title: str = "", closer: str = trace.WARM) -> An
     drawn, (whole, detail) = plt.subplots(2, 1, figsize=(4.8, 5.4), layout="constrained")
     plt.close(drawn)
     stages = _outermost([row for row in rows if row["kind"] == "NVTX range"])
-    names = dict.fromkeys(row["name"] for row in stages)  # one may come twice, as `import` does
+    names = dict.fromkeys(row["name"] for row in stages)  # `import` comes twice
     totals = {name: sum(row["seconds"] for row in stages if row["name"] == name) for name in names}
     palette = dict(zip(totals, itertools.cycle(figures.STAGE_COLOURS)))
     span = (0.0, max(trace.span(row)[1] for row in rows))
@@ -53,14 +53,14 @@ def figure(rows: Sequence[Row], title: str = "", closer: str = trace.WARM) -> An
 
 
 def _panel(axes: Any, rows: Sequence[Row], stages: list[Row], palette: dict[str, str], window: trace.Span) -> None:
-    """The lanes of one span of time, each with a note on what is in it."""
+    """Draw the lanes of a span of time, each with a note on its contents."""
     start, end = window
     units = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 0.0))
     unit, scale = next((unit, size or 1e-9) for unit, size in units if end - start >= size)
 
     def draw(lane: int, part: Sequence[Row], colours: Sequence[str]) -> None:
         spans = sorted(map(trace.span, part))
-        if len(spans) > _MANY:  # what lies closer than can be seen is one bar
+        if len(spans) > _MANY:  # bars that cannot be told apart become one
             spans = trace.union(part, (end - start) / 1000)
         spans = [(max(left, start), min(right, end)) for left, right in spans if right > start and left < end]
         bars = [((left - start) / scale, (right - left) / scale) for left, right in spans]
@@ -84,31 +84,31 @@ def _panel(axes: Any, rows: Sequence[Row], stages: list[Row], palette: dict[str,
 
 
 def _contents(rows: Sequence[Row]) -> str:
-    """`10 doublify, 2 cupy_fill`: the names of a lane that took longest in all, and how often each came."""
+    """Return the counts of the two names of a lane that took longest in total: `10 doublify, 2 cupy_fill`."""
     counts, times = Counter(row["name"] for row in rows), Counter[str]()
     for row in rows:
         times[row["name"]] += row["seconds"]
     named = [f"{counts[name]} {_short(name)}" for name, _ in times.most_common(2)]
     others = len(counts) - len(named)
-    return ", ".join([*named, *([f"{others} other name{'s' if others > 1 else ''}"] if others else [])])
+    return ", ".join([*named, *([f"{others} other {'names' if others > 1 else 'name'}"] if others else [])])
 
 
 def _short(name: str) -> str:
-    """A name that a lane's note has room for: without its namespace, and cut, where it is too long."""
+    """Shorten a name to 28 letters for a lane's note: first without its namespace, then cut."""
     last = name if len(name) <= 28 else name.rpartition("::")[2]
     return last if len(last) <= 28 else f"{last[:27]}…"
 
 
 def _outermost(ranges: Sequence[Row]) -> list[Row]:
-    found: list[Row] = []
+    outer: list[Row] = []
     for row in ranges:
-        if not found or row["start_seconds"] >= trace.span(found[-1])[1]:
-            found.append(row)
-    return found
+        if not outer or row["start_seconds"] >= trace.span(outer[-1])[1]:
+            outer.append(row)
+    return outer
 
 
 def _closer_look(work: Sequence[Row], window: trace.Span | None, name: str) -> tuple[str, trace.Span]:
-    """What the detail shows, and its span: the range of that name, else the twenty pieces of work closest together."""
+    """Return the heading and the span of the detail: `window`, else the twenty pieces of work closest together."""
     if window:
         return name, window
     count = min(20, len(work))

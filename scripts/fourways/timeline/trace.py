@@ -1,4 +1,4 @@
-"""A timeline's rows: what is on the GPU, spans and gaps, sums by name, and the whole as a trace for Perfetto."""
+"""A timeline's rows: work on the GPU, spans and gaps, sums by name, and a trace for Perfetto."""
 
 import itertools
 import json
@@ -17,7 +17,7 @@ Span = tuple[float, float]
 
 
 def trace_json(rows: Sequence[Row]) -> str:
-    """The rows in Chrome's trace event format, which Perfetto opens: a process for host and GPU, a lane a stream."""
+    """Return the rows in Chrome's trace event format for Perfetto: processes for host and GPU, lanes for streams."""
     lanes = {place: tid for tid, place in enumerate(dict.fromkeys(map(_place, rows)), 1)}
     pids = {"host": 1, "GPU": 2}
     events: list[dict[str, Any]] = [
@@ -36,14 +36,14 @@ def trace_json(rows: Sequence[Row]) -> str:
 
 
 def _place(row: Row) -> tuple[str, str]:
-    """The process and the lane of a row in a trace; what may overlap without being nested has lanes of its own."""
+    """Return the process and the lane of a row in a trace. Rows that overlap without nesting need separate lanes."""
     if row["kind"] in ON_GPU:
         return "GPU", f"stream {row['stream']}"
     return "host", f"API calls, thread {row['thread']}" if "thread" in row else f"{row['kind']}s"
 
 
 def events(rows: Sequence[Row]) -> Table:
-    """All rows as a table, for keeping: from it trace, figure and `table` can be made again."""
+    """Return all rows as a table, from which trace, figure and `table` can be made again."""
     columns = [
         ("start", lambda row: seconds(row["start_seconds"])),
         ("seconds", lambda row: seconds(row["seconds"])),
@@ -55,7 +55,7 @@ def events(rows: Sequence[Row]) -> Table:
 
 
 def table(rows: Sequence[Row]) -> Table:
-    """The GPU's work by name, and how long it waited between its first and last work: the rows of `summed_up`."""
+    """Show the rows of `summed_up`: the GPU's work by name, and its idle time."""
     columns = [
         ("kind", lambda row: row["kind"]),
         ("name", lambda row: row["name"]),
@@ -68,23 +68,24 @@ def table(rows: Sequence[Row]) -> Table:
 
 
 def summed_up(rows: Sequence[Row]) -> list[Row]:
-    """One row for each name of work on the GPU, the longest first, then its idle time: in all, and while it was warm.
+    """Return a row for each name of work on the GPU, the longest first, then rows for idle time.
 
-    `seconds` has median, p10 and p90 (for idle rows: of the gaps); `share` says how much of `of` that is, where work
-    at the same time on several streams counts once in the GPU's busy time.
+    Idle time is counted between the first and the last work, and during the warm launches. `seconds` has median, p10
+    and p90 (of idle rows: those of the gaps). `share` is the part of `of`, such as the GPU's busy time, in which
+    simultaneous work on several streams counts once.
     """
     work = gpu_work(rows)
     groups: dict[tuple[str, str], list[float]] = {}
     for row in work:
         groups.setdefault((row["kind"], row["name"]), []).append(row["seconds"])
     busy = _busy(work)
-    found = [_sum(kind, name, times, busy, "busy time") for (kind, name), times in groups.items()]
-    found.sort(key=lambda row: -row["total_seconds"])
+    summed = [_sum(kind, name, times, busy, "busy time") for (kind, name), times in groups.items()]
+    summed.sort(key=lambda row: -row["total_seconds"])
     warm = within(work, named_range(rows, WARM))
     for name, part in (("between first and last work", work), (f"during {WARM}", warm)):
         if waits := gaps(part):
-            found.append(_sum("idle", name, waits, sum(waits) + _busy(part), "that time"))
-    return found
+            summed.append(_sum("idle", name, waits, sum(waits) + _busy(part), "that time"))
+    return summed
 
 
 def _sum(kind: str, name: str, times: list[float], whole: float, of: str) -> Row:
@@ -97,17 +98,17 @@ def _busy(work: Sequence[Row]) -> float:
 
 
 def gpu_work(rows: Sequence[Row]) -> list[Row]:
-    """The rows of work on the GPU: kernels, copies, memsets, graphs."""
+    """Return the rows of work on the GPU: kernels, copies, memsets, graphs."""
     return [row for row in rows if row["kind"] in ON_GPU]
 
 
 def gaps(work: Sequence[Row]) -> list[float]:
-    """The seconds that the GPU waited between one piece of work and the next, each time that it did."""
+    """Return the seconds of each gap between one piece of work and the next."""
     return [start - end for (_, end), (start, _) in itertools.pairwise(union(work))]
 
 
 def union(rows: Sequence[Row], closer: float = 0.0) -> list[Span]:
-    """The spans of rows in order; those that overlap, touch, or lie at most `closer` seconds apart are one."""
+    """Return the spans of rows in order, joined if they overlap or lie at most `closer` seconds apart."""
     joined: list[Span] = []
     for start, end in sorted(map(span, rows)):
         if joined and start <= joined[-1][1] + closer:
@@ -118,22 +119,22 @@ def union(rows: Sequence[Row], closer: float = 0.0) -> list[Span]:
 
 
 def span(row: Row) -> Span:
-    """When a row starts and ends, in seconds."""
+    """Return the start and the end of a row, in seconds."""
     return row["start_seconds"], row["start_seconds"] + row["seconds"]
 
 
 def named_range(rows: Sequence[Row], name: str) -> Span | None:
-    """When the first NVTX range of this name starts and ends, or None where there is none."""
+    """Return the start and the end of the first NVTX range of this name, in seconds, or None."""
     return next((span(row) for row in rows if (row["kind"], row["name"]) == ("NVTX range", name)), None)
 
 
 def part(rows: Sequence[Row], name: str) -> list[Row]:
-    """What starts within the first NVTX range of this name, on a time line that starts with it; empty without one."""
+    """Return the rows that start within the first NVTX range of this name, with times from its start; [] without it."""
     window = named_range(rows, name)
     start = window[0] if window else 0.0
     return [row | {"start_seconds": row["start_seconds"] - start} for row in within(rows, window)]
 
 
 def within(rows: Sequence[Row], window: Span | None) -> list[Row]:
-    """The rows that start in a span of time."""
+    """Return the rows that start in a span of time."""
     return [row for row in rows if window and window[0] <= row["start_seconds"] < window[1]]

@@ -1,19 +1,20 @@
-"""One timer for every way: warm, with a cold L2 cache, and the cost of a launch; at one size or over many.
+"""Time every way by the same timer: warm, with a cold L2 cache, and the cost of a launch; at one size or at many.
 
-Two clocks are used, and every row says which. *device*: CUDA events around one call, on the GPU. *host*: the Python
-call. *warm* is the median after warm-up, with inputs in the L2 cache as far as they fit; *cold L2* empties that cache
-before each call, by reading other data. A launch has two costs: *launch (host)*, what the call costs Python while
-nobody waits; *launch (graph)*, what a kernel of one element (of a case, the least that it has) takes the GPU when a
-CUDA graph repeats it.
-The ways on the GPU take turns, sample by sample: what slows the machine for a moment slows them all.
-A way whose answer is wrong is not timed. Outputs are restored before each sample, outside of the time: to poison, or
-in place to what they held. After the last sample they are judged. So no call can answer from the output of the one
-before. On the GPU the restoring reads the inputs as well, which leaves the L2 cache as a call would (`Judged`).
+Two clocks are used, and every row names its clock. *device* is the time between two CUDA events around one call on the
+GPU. *host* is the time of the Python call. *warm* is the median after warm-up, with inputs in the L2 cache as far as
+they fit. *cold L2* empties that cache before each call, by reading other data.
 
-The *first result* of a process is taken apart, in fresh processes, by the host's clock: *start* (the interpreter),
-*import* (NumPy, CuPy, PyCUDA …), *context* (the driver sets up the GPU), *inputs* (made, copied to the GPU), *build*
-(source to machine code, or finding it in a cache), *load* (machine code to the driver), *launch* (the first call,
-waited for).
+A launch has two costs. *launch (host)* is the host's time for a call that it does not wait for. *launch (graph)* is the
+GPU's time for a kernel of one element (for a case, of its smallest size) that a CUDA graph repeats.
+
+The ways on the GPU take turns, sample by sample, so that a slow moment of the machine slows all of them. A way whose
+answer is wrong is not timed. Before each sample, outside of the time, the outputs are filled with poison, or an output
+in place with its old contents. After the last sample they are judged. So no call can find its answer in the output of
+an earlier call. On the GPU, this restoring also reads the inputs, so it leaves the L2 cache as a call would (`Judged`).
+
+The *first result* of a fresh process is divided into stages, by the host's clock: *start* (the interpreter), *import*
+(NumPy, CuPy, PyCUDA …), *context* (the driver sets up the GPU), *inputs* (made, and copied to the GPU), *build* (source
+to machine code, or from a cache), *load* (machine code to the driver), *launch* (the first call and the wait for it).
 """
 
 from fourways.tables import summary

@@ -1,12 +1,13 @@
-"""Measure calls: on the GPU's clock, on the host's, as a launch that nobody waits for, as a node of a CUDA graph.
+"""Timers for calls: by the GPU's clock, by the host's clock, for launches without a wait, for nodes of a CUDA graph.
 
-*device*: two CUDA events on the GPU around one call. They lengthen every kernel by nearly the same; `event_overhead`
-measures by how much on a small one, and every time by the device clock is without it. On an H200 what is left differs
-from CUPTI's times by about 0.1 µs for short kernels, for long ones by less than one percent; lesson 06 measures it.
+*device*: two CUDA events on the GPU around one call. The events lengthen every kernel by nearly the same time.
+`event_overhead` measures that time on a small kernel, and every device time is reported without it. On an H200 the
+result differs from CUPTI's times by about 0.1 µs for short kernels, and by less than one percent for long ones; lesson
+06 measures it.
 *host*: `time.perf_counter` around the Python call.
 
-These functions take bare calls, and judge nothing that a call writes. A caller that knows the right answer passes
-`Judged.restore` as `before`, and asks `Judged.problem` after the last sample.
+These functions time bare calls, and do not check what a call writes. A caller that knows the right answer passes
+`Judged.restore` as `before`, and calls `Judged.problem` after the last sample.
 """
 
 import functools
@@ -20,7 +21,7 @@ _BUDGET = 0.3  # seconds of samples aimed at
 _KERNELS = r"""
 extern "C" __global__ void one(long long *number) { *number = 1; }
 
-// Keeps the GPU busy for so many cycles of its clock, and says how many nanoseconds that took.
+// Keeps the GPU busy for `cycles` cycles of its clock, and writes the nanoseconds that this took.
 extern "C" __global__ void delay(long long cycles, long long *nanoseconds)
 {
     long long begin, end;
@@ -51,23 +52,23 @@ def _nothing(*_: Any) -> None:
 
 
 class Samples(NamedTuple):
-    """Seconds of single calls on the GPU, and the clock of its multiprocessors before each of them, in MHz."""
+    """The seconds of single calls on the GPU, and the clock of its multiprocessors before each call, in MHz."""
 
     seconds: list[float]
     mhz: list[float]
 
 
 def turns(rounds: int, names: Sequence[Any]) -> Iterator[Any]:
-    """All of `names` once a round, each round begun by the next of them: a b c, b c a, c a b, a b c."""
+    """Yield all of `names` in each round, with another first name in each round: a b c, b c a, c a b, a b c."""
     for number in range(rounds):
         first = number % max(1, len(names))
         yield from (*names[first:], *names[:first])
 
 
 def host_seconds(call: Call, before: Call = _nothing) -> list[float]:
-    """Wall-clock seconds of single calls (host clock), after one warm-up call; for calls that return when done.
+    """Return the wall-clock seconds of single calls (host clock), after one warm-up call.
 
-    `before` runs ahead of each call and is not timed. What the call writes is not judged.
+    The calls must return only when their work is done. `before` runs before each call and is not timed.
     """
     before()
     call()
@@ -81,7 +82,7 @@ def host_seconds(call: Call, before: Call = _nothing) -> list[float]:
 
 
 def device_seconds(call: Call, cold: bool = False, before: Call = _nothing) -> list[float]:
-    """Seconds of single calls on the GPU (device clock), after warm-up. `cold` and `before` are as for `measure`."""
+    """Return the seconds of single calls on the GPU (device clock), after warm-up; arguments as for `measure`."""
     return measure([call], cold, before)[0].seconds
 
 
@@ -90,14 +91,14 @@ def measure(
 ) -> list[Samples]:
     """Time calls on the current stream of the GPU (device clock), after warm-up; they take turns, sample by sample.
 
-    Before each sample the GPU is kept busy until the host has queued the start event, the call and the stop event.
-    Without that, the gap in which the GPU waits for the host would be measured as the kernel's. `cold` also reads twice
-    the L2 cache's size before each sample, so that no input is found in the cache, and nothing in it has to be written
-    back to make room; what the call itself leaves there is written back after the stop event.
-    `before` queues work ahead of each call, outside of the time, and ahead of what `cold` reads. `after(number)` runs
-    when the last sample of the call of this number is taken. What the calls write is judged by `after` or by nobody.
-    Calls that share their arrays find them as warm as each alone would.
-    A sample of hardly anything can be negative: what is subtracted is a median.
+    Before each sample a kernel keeps the GPU busy until the host has queued the start event, the call and the stop
+    event. Otherwise the GPU's wait for the host would count as the kernel's time. `cold` also reads twice the L2
+    cache's size before each sample. Then no input is in the cache, and the call does not have to write back what others
+    left there. Its own outputs are written back after the stop event.
+    `before` queues work before each call, and before the reads of `cold`; it is not timed. `after(number)` is called
+    after the last sample of the call with this number. Only `before` and `after` can check what the calls write.
+    Calls that share their arrays find them as warm as each call alone would.
+    The sample of a very short call can be negative, because the overhead that is subtracted is a median.
     """
     overhead = event_overhead()
     return [
@@ -108,11 +109,11 @@ def measure(
 
 @functools.cache
 def event_overhead() -> float:
-    """Seconds by which two events around a kernel lengthen it: around a small one, less what one takes in a graph.
+    """Return the seconds by which two events lengthen a kernel: a small kernel between events, less one in a graph.
 
-    The small one stores a number, as every kernel of use stores something. Two events around one kernel also hold the
-    start of its launch and the wait for its end, which one kernel after another hides. The difference is nearly the
-    same for short and long kernels: tests/gpu/test_timing.py holds what is left against CUPTI, lesson 06 shows it.
+    The small kernel stores one number. Two events around a kernel also measure the start of its launch and the wait for
+    its end, which are hidden when one kernel follows another. The difference is nearly the same for short and long
+    kernels: tests/gpu/test_timing.py compares the corrected times with CUPTI's, and lesson 06 shows them.
     """
     import cupy
 
@@ -126,19 +127,18 @@ def event_overhead() -> float:
 
 
 def graph_seconds(call: Call, count: int = 100) -> list[float]:
-    """Seconds a call when `count` of them are replayed as a CUDA graph (device clock): launches without the host.
+    """Return the seconds per call of a CUDA graph of `count` calls (device clock): launches without the host.
 
-    The call must queue its work on CuPy's current stream; what it queues elsewhere is not in the graph. What the calls
-    write is not judged.
+    The call must queue its work on CuPy's current stream; work on other streams is not in the graph.
     """
     return [sample / count for sample in device_seconds(captured(call, count).launch)]
 
 
 def captured(call: Call, count: int = 1) -> Any:
-    """A CUDA graph (`cupy.cuda.Graph`) of `count` calls, captured on a stream of its own."""
+    """Capture `count` calls on a new stream, and return the CUDA graph (`cupy.cuda.Graph`)."""
     import cupy
 
-    call()  # what a first call compiles or allocates cannot be captured
+    call()  # a first call may compile or allocate, which cannot be captured
     with cupy.cuda.Stream(non_blocking=True) as stream:
         stream.begin_capture()
         try:
@@ -150,10 +150,7 @@ def captured(call: Call, count: int = 1) -> Any:
 
 
 def launch_seconds(call: Call, synchronize: Call, batches: int = 20) -> list[float]:
-    """Host seconds to queue one call (host clock): means over batches of 100 calls that nobody waits for.
-
-    What the calls write is not judged.
-    """
+    """Return the host's seconds to queue one call (host clock): means over batches of 100 calls without a wait."""
     samples, count = [], 100
     for _ in range(1 + batches):
         synchronize()
@@ -175,7 +172,7 @@ def _kernel(name: str) -> Any:
 def _between_events(
     calls: Sequence[Call], cold: bool = False, before: Call = _nothing, after: Callable[[int], Any] = _nothing
 ) -> list[Samples]:
-    """Samples by `calls`, the events' overhead in them."""
+    """Time `calls` as `measure` does, and return samples that include the events' overhead."""
     import cupy
 
     delays = [int(2e9 * max(100e-6, 3 * _queued(call, before))) for call in calls]  # cycles; GPUs run at about 2 GHz
@@ -189,25 +186,25 @@ def _between_events(
             before()
             if cold:
                 _kernel("read")((1024,), (256,), (zeros, np.int64(zeros.size // 16), nanoseconds))
-            # longer than the host needs for the three lines after it
+            # longer than the host needs for the next three lines
             _kernel("delay")((1,), (1,), (np.int64(delays[which]), nanoseconds))
             start.record()
             calls[which]()
             stop.record()
-            stop.synchronize()  # behind a queue full of samples the events would add more, and not always the same
+            stop.synchronize()  # in a full queue the events would add more time, and not always the same
             samples[which].seconds.append(cupy.cuda.get_elapsed_time(start, stop) * 1e-3)
             samples[which].mhz.append(1e3 * delays[which] / int(nanoseconds.get()[0]))
             if len(samples[which].seconds) == rounds:
                 after(which)
         return samples
 
-    # these first rounds also clean what `read` reads: from now on none of it has to be written back
+    # these first rounds also clean the memory that `read` reads: from now on none of it has to be written back
     slowest = max((np.median(samples.seconds[1:]) for samples in measured(5)), default=0.0)
     return measured(int(np.clip(_BUDGET / max(slowest, 1e-9), 20, 200)), after)
 
 
 def _queued(call: Call, before: Call) -> float:
-    """Seconds that the host needs to queue a call, after one that may have to compile or allocate."""
+    """Return the host's seconds to queue a call, after a first call, which may compile or allocate."""
     before()
     call()
     before()

@@ -1,8 +1,8 @@
-"""The ways of a kernel timed side by side, at one size or over many."""
+"""The ways of a kernel timed side by side, at one size or at many."""
 
 import functools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,9 @@ _AFTER = "after the last timed call "
 
 
 def parse_sizes(text: str) -> list[int]:
-    """Sizes in elements: `1000`, `2^20`, several with commas, or `2^10:2^28` for every doubling from one to the other.
+    """Return sizes in elements from `1000`, `2^20`, a list with commas, or `2^10:2^28` for every doubling between.
 
-    Raises ValueError for anything else, and for sizes below 1 or above 2^40.
+    Raises ValueError for other texts, and for sizes below 1 or above 2^40.
     """
     sizes: list[int] = []
     for part in text.replace("**", "^").split(","):
@@ -37,22 +37,23 @@ def parse_sizes(text: str) -> list[int]:
 
 
 def gpu_size(bytes_per_element: int, most: int = 2**29) -> int:
-    """The largest power of two of elements, up to `most`, that takes at most a quarter of the GPU's memory."""
+    """Return the largest power of two, at most `most`, of elements that take at most a quarter of the GPU's memory."""
     import cupy
 
-    room = cupy.cuda.Device().mem_info[1] // 4 // bytes_per_element
-    return min(most, 1 << (room.bit_length() - 1))
+    fitting = cupy.cuda.Device().mem_info[1] // 4 // bytes_per_element
+    return min(most, 1 << (fitting.bit_length() - 1))
 
 
 def time_ways(ways: Ways, names: Sequence[str], size: int) -> list[Row]:
-    """Time ways at one size: a row each with `seconds` (warm), `cold_seconds`, the launches' and bytes per second.
+    """Time ways at one size (in elements), and return a row for each.
 
-    Those on the GPU use the same arrays and take turns, sample by sample: a slow moment of the machine meets them all.
-    `bytes` is what a kernel must move at least: every array, read or written once.
-    `launch_seconds` is by the host's clock. `graph_seconds` is by the GPU's, and None if the way launches elsewhere
-    than on CuPy's current stream. `mhz` holds the GPU's lowest and highest clock while the warm samples were taken.
-    Before each sample the outputs are restored (`Judged.restore`), and after a way's last sample they are judged.
-    Raises CheckFailure, and returns no time, if a way's answer at this size is wrong, in a first call or at the end.
+    The ways on the GPU use the same arrays and take turns, sample by sample: a slow moment of the machine slows all.
+    A row has `seconds` (warm), `cold_seconds`, and the two costs of a launch: `launch_seconds` by the host's clock, and
+    `graph_seconds` by the GPU's, which is None if the way does not launch on CuPy's current stream. `mhz` is the GPU's
+    lowest and highest clock during the warm samples. `bytes` is the least that a kernel must move, every array once;
+    `bytes_per_second` is for the warm median.
+    The outputs are restored before each sample, and judged after a way's last sample (`Judged`).
+    Raises CheckFailure, and returns no time, if a way's answer is wrong in its first call or at the end.
     """
     inputs, expected = _case(ways, size)
 
@@ -97,7 +98,7 @@ def time_ways(ways: Ways, names: Sequence[str], size: int) -> list[Row]:
 
 
 def time_way(ways: Ways, way: str, size: int) -> Row:
-    """The row of `time_ways` for one way alone. Raises CheckFailure as it does."""
+    """Return the row of `time_ways` for one way. Raises CheckFailure as it does."""
     return time_ways(ways, [way], size)[0]
 
 
@@ -107,10 +108,10 @@ def _case(ways: Ways, size: int) -> tuple[tuple, Any]:
 
 
 def _launches(ways: Ways, names: Sequence[str]) -> dict[str, Row]:
-    """The cost of a launch for the host and for the GPU, by way.
+    """Return the cost of a launch for the host and for the GPU, by way.
 
-    These are many launches of the smallest kernel, so the outputs are restored before a series and judged after it. An
-    output in place is written again and again: no reference tells what it holds after a series.
+    It is measured on series of launches of the smallest kernel. The outputs are restored before a series and judged
+    after it. An output in place is not judged, because the reference does not know its contents after a series.
     """
     import cupy
 
@@ -140,7 +141,10 @@ def _launches(ways: Ways, names: Sequence[str]) -> dict[str, Row]:
 
 
 def _can_be_captured(call: Callable[[], Any], judged: Judged) -> bool:
-    """Whether a CUDA graph of this call does its work: it launches on CuPy's current stream and waits for nothing."""
+    """Return whether a CUDA graph of this call gives the right answer.
+
+    It does if the call launches on CuPy's current stream and waits for nothing.
+    """
     import cupy
 
     try:
@@ -150,12 +154,12 @@ def _can_be_captured(call: Callable[[], Any], judged: Judged) -> bool:
         graph.launch()
         cupy.cuda.Device().synchronize()
         return judged.problem() is None
-    except cupy.cuda.runtime.CUDARuntimeError:  # what must not be captured: a synchronization, another stream
+    except cupy.cuda.runtime.CUDARuntimeError:  # the call waits, or uses another stream
         return False
 
 
 def copy_row(size_bytes: int, size: int | None = None) -> Row:
-    """The device-to-device copy that moves `size_bytes` (read and written together): the yardstick for such kernels."""
+    """Time the device-to-device copy that moves `size_bytes`, reads and writes together, and return its row."""
     import cupy
 
     source = cupy.zeros(max(1, size_bytes // 2), np.uint8)
@@ -169,7 +173,7 @@ def copy_row(size_bytes: int, size: int | None = None) -> Row:
 def compare(ways: Ways, size: int | None = None) -> Table:
     """Time every way that can run here, and on a GPU the device-to-device copy of the same bytes.
 
-    `size` in elements, by default GPU_SIZE; the host way takes at most HOST_SIZE of them.
+    `size` is in elements, by default GPU_SIZE. The host way gets at most HOST_SIZE elements.
     """
     size = size or GPU_SIZE
     groups: dict[int, list[str]] = {}
@@ -183,10 +187,10 @@ def compare(ways: Ways, size: int | None = None) -> Table:
 
 
 def time_calls(calls: Mapping[str, Callable[[], Any]], moved: int) -> Table:
-    """Time calls by their names (device clock), each of which moves `moved` bytes, and the copy of as many.
+    """Time calls that move `moved` bytes each (device clock), and the device-to-device copy of the same bytes.
 
-    They take turns, sample by sample. A row is as of `time_ways`, with the `share` of the copy's speed that the call
-    reaches. Nothing is judged: these are bare calls, and the caller checks what they write.
+    The calls take turns, sample by sample. A row is like those of `time_ways`, without a cold time and a graph's;
+    `share` is the call's speed divided by the copy's. The caller checks what the calls write.
     """
     import cupy
 
@@ -202,10 +206,11 @@ def time_calls(calls: Mapping[str, Callable[[], Any]], moved: int) -> Table:
     return Table("calls", made.rows, made.columns)
 
 
-def time_sizes(ways: Ways, sizes: Sequence[int], progress: Callable[[str], None] = lambda _: None) -> Table:
-    """Time every way at every size, and on a GPU the copy of as many bytes; `progress` hears what is next.
+def time_sizes(ways: Ways, sizes: Sequence[int], progress: Callable[[str], None] = lambda _: None) -> Iterator[Table]:
+    """Time every way at every size (in elements), and on a GPU the copy of the same bytes.
 
-    A size that does not fit into the GPU's memory ends the list of sizes: the table's note says so.
+    Yields the table of all rows so far after each size; the last table is complete. `progress` is called with a text
+    before each size. A size that does not fit into memory ends the sizes: the last table's note says so.
     """
     rows: list[Row] = []
     for size in sizes:
@@ -216,13 +221,14 @@ def time_sizes(ways: Ways, sizes: Sequence[int], progress: Callable[[str], None]
             rows += time_ways(ways, list(ways.runnable), size)
             if any(row["clock"] == "device" for row in rows):
                 rows.append(copy_row(rows[-1]["bytes"], size))
-        except MemoryError as error:  # of NumPy, or cupy.cuda.memory.OutOfMemoryError, which is one too
-            return table(rows, f"{size:,} elements and more were not timed: {error}")
-    return table(rows)
+        except MemoryError as error:  # NumPy's, or its subclass cupy.cuda.memory.OutOfMemoryError
+            yield table(rows, f"{size:,} elements and more were not timed: {error}")
+            return
+        yield table(rows)
 
 
 def table(rows: Sequence[Row], note: str = "") -> Table:
-    """Rows of `time_way` and `copy_row` as a table."""
+    """Show rows of `time_ways` and `copy_row`. A column without content is left out."""
 
     def median(key: str) -> Callable[[Row], str]:
         return lambda row: seconds(row[key]["median"]) if row.get(key) else ""
@@ -243,8 +249,8 @@ def table(rows: Sequence[Row], note: str = "") -> Table:
 
 
 def warnings(rows: Sequence[Row]) -> list[str]:
-    """What makes times doubtful, a line for each way: samples that spread widely, a GPU whose clock moved."""
-    found = []
+    """Return a line for each reason to doubt times: samples with a wide spread, or a GPU whose clock moved."""
+    doubts = []
     for way in dict.fromkeys(row["way"] for row in rows):
         mine = [row for row in rows if row["way"] == way]
         # the samples of short kernels spread by a few steps of the clock
@@ -253,15 +259,15 @@ def warnings(rows: Sequence[Row]) -> list[str]:
             worst = max(wide, key=_spread)
             low, high = (seconds(worst["seconds"][key]) for key in ("p10", "p90"))
             where = f" at {worst['size']:,} elements" if "size" in worst else ""
-            found.append(
+            doubts.append(
                 f"{way}: at {len(wide)} of {len(mine)} sizes p90 is over 1.1 times p10, "
                 f"most{where} ({low}, {high}); is the machine busy?"
             )
         clocks = [mhz for row in mine for mhz in row.get("mhz", ())]
         if clocks and max(clocks) > 1.03 * min(clocks):
             slow, fast = min(clocks), max(clocks)
-            found.append(f"{way}: the GPU's clock moved between {slow:.0f} and {fast:.0f} MHz")
-    return found
+            doubts.append(f"{way}: the GPU's clock moved between {slow:.0f} and {fast:.0f} MHz")
+    return doubts
 
 
 def _spread(row: Row) -> float:
@@ -269,9 +275,9 @@ def _spread(row: Row) -> float:
 
 
 def figure(rows: Sequence[Row], kernel: str) -> Any:
-    """Bytes per second against size, a line for each way, and the device-to-device copy, dashed, as the yardstick.
+    """Draw bytes per second against size: a line for each way, and a dashed line for the device-to-device copy.
 
-    Where each way was timed at one size, bars.
+    If each way was timed at one size only, draw bars.
     """
     title = f"{kernel}: bytes per second"
     if len({row["way"] for row in rows}) == len(rows):

@@ -1,4 +1,4 @@
-"""The arguments of timed calls: their outputs are restored before each sample and judged after the last one."""
+"""The arguments of timed calls, with outputs that are restored before each sample and judged after the last one."""
 
 import functools
 from collections.abc import Mapping
@@ -38,15 +38,15 @@ extern "C" __global__ void restore(const Span *spans, int count, long long longe
 
 
 class Judged:
-    """The arguments of timed calls: `values`, inputs then outputs, where the way wants them; `nbytes` of all arrays.
+    """The arguments of timed calls: `values` are inputs, then outputs, in the way's memory; `nbytes` is their size.
 
-    `restore` puts the outputs back: to poison, or where `in_place` names them to what their input holds. It belongs
-    before each sample, outside of the time, because a kernel may find its answer in the output of the sample before.
-    `problem` belongs after the last sample. The parameters are those of `checking.verdict`.
+    Call `restore` before each sample, outside of the time. It fills the outputs with poison, and those that `in_place`
+    names with their input. Otherwise a kernel could find its answer in the output of the sample before. Call `problem`
+    after the last sample. The parameters are those of `checking.verdict`.
 
     On the GPU `restore` leaves the L2 cache as a call does that reads all inputs and writes all outputs. Arrays that
-    fit are warm. Of arrays that do not fit, the cache holds the ends, and those of the outputs are not yet in memory.
-    On the CPU `restore` writes the outputs and nothing else.
+    fit are warm. If they do not fit, the cache holds the ends of all arrays, and the ends of the outputs are not yet
+    written back to memory. On the CPU `restore` only writes the outputs.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Judged:
         fresh = checking.fresh_outputs(inputs, expected, in_place or {})
         placed = [checking.place(way, value) for value in inputs]
         self._expected, self._rtol, self._atol = expected, rtol, atol
-        self._sources: list[Any] = fresh  # what `restore` copies into the outputs
+        self._sources: list[Any] = fresh  # `restore` copies them into the outputs
         self._table: Any = None
         if is_host(way):
             self._outputs: list[Any] = [output.copy() for output in fresh]
@@ -91,7 +91,7 @@ class Judged:
         self._table, self._scratch = cupy.asarray(np.array(spans, np.int64)), cupy.zeros(1, np.uint32)
 
     def restore(self) -> None:
-        """Put the outputs back; on the GPU by a kernel on CuPy's current stream, without waiting for it."""
+        """Restore the outputs; on the GPU by a kernel on CuPy's current stream, without waiting for it."""
         if self._table is None:
             for output, source in zip(self._outputs, self._sources, strict=True):
                 output[...] = source
@@ -99,7 +99,7 @@ class Judged:
             _kernel()((1024,), (256,), (self._table, self._count, self._longest, self._scratch))
 
     def problem(self) -> str | None:
-        """Wait for the GPU and return what is wrong with the outputs as they are now, or None."""
+        """Wait for the GPU, and return what is wrong with the outputs now, or None."""
         got = [checking.fetch(output) for output in self._outputs]
         return checking.compare_all(got, self._expected, self._rtol, self._atol)
 

@@ -1,8 +1,8 @@
-"""Which CUDA toolchain this machine has, and which part of it every way takes.
+"""The CUDA toolchain of this machine: the driver, its GPUs, and the compilers, headers and libraries of each toolkit.
 
-The driver and its GPUs, the programs, headers and libraries of every toolkit found, their versions, what GPU code runs
-where, and for each way what is missing. `activate()` makes CuPy and PyCUDA find the same nvcc; `child_environment()`
-does so for a fresh process. `stamp()` names all that a measured figure depends on.
+`missing()` says in one line what a way lacks here. `runs_on()` says which code runs on which GPU. `activate()` makes
+CuPy and PyCUDA use the same nvcc, and `child_environment()` does so for a fresh process. `stamp()` lists the device,
+the versions and the commit that a measured number depends on.
 """
 
 from fourways.toolchain.architectures import ARCHITECTURES, architectures, runs_on

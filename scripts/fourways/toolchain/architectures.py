@@ -1,22 +1,23 @@
-"""GPU architectures: what a user calls them, and which machine code or PTX runs on which GPU."""
+"""GPU architectures: the names that users give them, and which machine code or PTX runs on which GPU."""
 
 import re
 from collections.abc import Iterable, Sequence
 
 ARCHITECTURES = ("75", "80", "86", "89", "90", "100", "120")
-"""What `--arch all` means: Turing to Blackwell."""
+"""The architectures of `--arch all`, from Turing to Blackwell."""
 
 
 def architectures(names: Sequence[str]) -> list[str]:
-    """`["sm_75", ...]` from `90`, `sm_90`, or `all` for every one of ARCHITECTURES; each once."""
-    every = [found for name in names for found in (ARCHITECTURES if name == "all" else [name])]
+    """Return `["sm_90", ...]` for names such as `90` and `sm_90`, without repetitions; `all` means ARCHITECTURES."""
+    every = [each for name in names for each in (ARCHITECTURES if name == "all" else [name])]
     return list(dict.fromkeys(f"sm_{arch.removeprefix('sm_')}" for arch in every))
 
 
 def runs_on(holds: Iterable[str], arch: str) -> bool:
-    """Whether one of these codes runs on a GPU of `arch`: machine code as "sm_90", PTX as "compute_90".
+    """Return whether a GPU of `arch` ("sm_90") runs one of the codes in `holds`.
 
-    Machine code runs on its major version from its minor on, PTX on anything newer, code for "90a" on 9.0 alone.
+    Machine code is written "sm_90", PTX "compute_90". Machine code runs on its own minor version and on newer ones of
+    the same major version. PTX runs on every newer GPU. Code for "90a" runs on 9.0 alone.
     Source: NVIDIA, CUDA C++ Programming Guide, "Binary Compatibility" and "PTX Compatibility".
     """
     device = int(arch.removeprefix("sm_"))

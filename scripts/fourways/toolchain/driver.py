@@ -1,4 +1,4 @@
-"""The NVIDIA driver and its GPUs, asked through libcuda itself: fast, without a context, without CuPy."""
+"""The NVIDIA driver and its GPUs, read from libcuda through ctypes: fast, without a CUDA context and without CuPy."""
 
 import ctypes
 import functools
@@ -13,7 +13,7 @@ DRIVER_FILE = Path("/proc/driver/nvidia/version")
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU: `compute_capability` as "9.0", `arch` as "sm_90", memory in bytes."""
+    """A GPU, with `compute_capability` as "9.0" and `arch` as "sm_90"."""
 
     name: str
     compute_capability: str
@@ -21,10 +21,10 @@ class Gpu:
     memory_bytes: int
 
     def require_room(self, elements: int) -> None:
-        """Raise MemoryError if not even two float32 arrays of so many elements fit into this GPU's memory.
+        """Raise MemoryError if two float32 arrays of `elements` elements do not fit into this GPU's memory.
 
-        To be asked before such arrays are made on the host: some systems promise any amount of memory, and end the
-        process that uses it.
+        Call it before you make such arrays on the host. Some systems grant any amount of memory, and kill the process
+        that uses it.
         """
         if 8 * elements > self.memory_bytes:
             needed = f"two arrays of {elements:,} floats take {8 * elements:,} bytes"
@@ -33,7 +33,7 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Driver:
-    """The NVIDIA driver: its version ("580.159.04"), the newest CUDA it knows ("13.0"), and why it gives no GPU."""
+    """The NVIDIA driver: its version ("580.159.04"), its newest CUDA version ("13.0"), and its error if it has one."""
 
     version: str | None
     cuda: str
@@ -41,12 +41,12 @@ class Driver:
 
 
 def driver() -> Driver | None:
-    """The NVIDIA driver, or None where there is none."""
+    """Return the NVIDIA driver, or None if there is none."""
     return _ask_driver(DRIVER_LIBRARY)[0]
 
 
 def gpus() -> list[Gpu]:
-    """The GPUs that the driver shows to this process; empty without a driver or a GPU. Creates no context."""
+    """Return the GPUs that the driver shows to this process. Creates no CUDA context."""
     return list(_ask_driver(DRIVER_LIBRARY)[1])
 
 
@@ -89,9 +89,9 @@ def _devices(cuda: ctypes.CDLL) -> Iterator[Gpu]:
 
 
 def _driver_version() -> str | None:
-    """From the kernel module, or where a container hides that, from NVML."""
-    if DRIVER_FILE.is_file() and (found := re.search(r"\s(\d+\.\d+(?:\.\d+)?)\s", DRIVER_FILE.read_text())):
-        return found[1]
+    """Return the driver's version, as the kernel module says it, or NVML if a container hides the module."""
+    if DRIVER_FILE.is_file() and (match := re.search(r"\s(\d+\.\d+(?:\.\d+)?)\s", DRIVER_FILE.read_text())):
+        return match[1]
     try:
         management = ctypes.CDLL("libnvidia-ml.so.1")
         text = ctypes.create_string_buffer(96)
@@ -102,5 +102,5 @@ def _driver_version() -> str | None:
 
 
 def cuda_version(number: int) -> str:
-    """CUDA's own numbering as people write it: 13000 is "13.0"."""
+    """Return CUDA's version number as text: 13000 is "13.0"."""
     return f"{number // 1000}.{number % 1000 // 10}"

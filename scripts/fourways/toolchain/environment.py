@@ -1,4 +1,4 @@
-"""The environment variables of a process that compiles: one toolkit for all, this package, caches in use or empty."""
+"""Environment variables for processes that compile: the toolkit, this package, and the folders of compiler caches."""
 
 import os
 import platform
@@ -11,42 +11,42 @@ from fourways.toolchain.versions import version
 
 
 def variables() -> dict[str, str]:
-    """The variables that make CuPy, PyCUDA, CMake and a shell find the same toolkit; empty where there is none."""
+    """Return the variables that make CuPy, PyCUDA, CMake and a shell use the same toolkit; {} if there is no nvcc."""
     compiler = nvcc()
     if compiler is None:
         return {}
     root, bin_folder = compiler.parents[1], str(compiler.parent)
     path = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if folder != bin_folder]
-    found = {"PATH": os.pathsep.join([bin_folder, *path]), "CUDA_PATH": str(root), "CUDA_HOME": str(root)}
-    found["CUDACXX"] = str(compiler)
+    chosen = {"PATH": os.pathsep.join([bin_folder, *path]), "CUDA_PATH": str(root), "CUDA_HOME": str(root)}
+    chosen["CUDACXX"] = str(compiler)
     if " " not in str(compiler):  # CuPy splits NVCC at blanks
-        found["NVCC"] = str(compiler)
+        chosen["NVCC"] = str(compiler)
     if not (root / "lib64").is_dir() and not (root / "targets").is_dir():  # wheels: nvcc does not link from their lib/
         libraries = [folder for folder in os.environ.get("LIBRARY_PATH", "").split(os.pathsep) if folder]
-        found["LIBRARY_PATH"] = os.pathsep.join(dict.fromkeys([str(root / "lib"), *libraries]))
+        chosen["LIBRARY_PATH"] = os.pathsep.join(dict.fromkeys([str(root / "lib"), *libraries]))
     if version(platform.libc_ver()[1]) >= version("2.42"):  # see cpp/glibc/bits/mathcalls.h
         headers = [str(kernels.root() / "cpp" / "glibc"), *os.environ.get("CPLUS_INCLUDE_PATH", "").split(os.pathsep)]
-        found["CPLUS_INCLUDE_PATH"] = os.pathsep.join(dict.fromkeys(filter(None, headers)))
+        chosen["CPLUS_INCLUDE_PATH"] = os.pathsep.join(dict.fromkeys(filter(None, headers)))
     host = host_compiler()
     if host and (os.environ.get("CXX") or not shutil.which("gcc")):  # nvcc takes gcc unless told otherwise
-        found["NVCC_CCBIN"] = os.environ.get("NVCC_CCBIN", str(host))
-    return found
+        chosen["NVCC_CCBIN"] = os.environ.get("NVCC_CCBIN", str(host))
+    return chosen
 
 
 def activate() -> None:
-    """Puts the chosen toolkit first for this process and its children. Call it before CuPy or PyCUDA compile."""
+    """Set `variables()` in this process. Call it before CuPy or PyCUDA compile."""
     os.environ.update(variables())
 
 
 def child_environment() -> dict[str, str]:
-    """All variables for a fresh Python process that executes a lesson's cells: this package, clone and toolkit."""
+    """Return all variables for a fresh Python process, so that it uses this package, this clone and this toolkit."""
     paths = [str(Path(__file__).parents[2]), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     ours = {"FOURWAYS_ROOT": str(kernels.root()), "PYTHONPATH": os.pathsep.join(map(os.path.abspath, paths))}
     return os.environ | variables() | ours
 
 
 def caches() -> dict[str, tuple[str, Path]]:
-    """Who keeps compiled kernels: the variable that moves its cache, and the folder in use."""
+    """Return each cache of compiled kernels by its owner: the variable that moves it, and the folder in use."""
     shared = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     users = [
         ("CuPy", "CUPY_CACHE_DIR", Path.home() / ".cupy" / "kernel_cache"),
@@ -58,7 +58,7 @@ def caches() -> dict[str, tuple[str, Path]]:
 
 
 def cold_caches(folder: Path) -> dict[str, str]:
-    """Variables that put every compiler cache below `folder`, where they are made."""
+    """Make an empty folder below `folder` for each compiler cache, and return the variables that select them."""
     moved = {variable: folder / variable for variable, _ in caches().values()}
     for cache in moved.values():
         cache.mkdir(parents=True, exist_ok=True)

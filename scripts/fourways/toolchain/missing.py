@@ -1,4 +1,4 @@
-"""What this machine lacks of what a way or a cell needs: one line each, with the remedy."""
+"""Messages for what this machine lacks: one line for each tool or package, with its remedy."""
 
 import importlib.util
 from pathlib import Path
@@ -9,7 +9,7 @@ from fourways.toolchain.find import host_compiler, nvcc
 SETUP = "make setup"
 NO_DRIVER = "no NVIDIA driver: this way runs on a machine with an NVIDIA GPU"
 
-_CUDA = "'cuda-toolkit==13.0.*'"  # or else pip replaces the lessons' CUDA by the one of the newest PyTorch
+_CUDA = "'cuda-toolkit==13.0.*'"  # otherwise pip replaces the lessons' CUDA by that of the newest PyTorch
 _ABSENT = {
     "nvcc": f"no nvcc found: {SETUP}",
     "host compiler": "no C++ compiler found: install g++ (on Debian and Ubuntu: apt install g++)",
@@ -27,24 +27,24 @@ _ABSENT = {
     "dask_cuda": "dask-cuda is not installed: pip install dask-cuda",
 }
 MORE = ("torch", "numba", "numba_cuda_mlir", "nccl", "dask_cuda")
-"""Of `PACKAGES` what only a GPU makes use of: the extra `more`, which `make setup` leaves out."""
+"""The packages of `PACKAGES` that need a GPU: the extra `more` of pyproject.toml, which `make setup` leaves out."""
 PACKAGES = ("pystencils", "distributed", "Cython", "nanobind", *MORE)
-"""What lessons from 09 on use beside the ways, by the module's name."""
+"""The packages, by module name, that lessons from 09 on use in addition to the ways."""
 
 
 def missing(need: str) -> str | None:
-    """None if this machine has what is needed; else one line: what is missing, and what mends it.
+    """Return one line that says why this machine lacks `need`, with the remedy, or None if it has it.
 
-    Needs are "gpu", "two-gpus", "nvcc", "host compiler", "cupy", "pycuda", "fourways_aot" and `PACKAGES`. Raises
-    ValueError for others.
+    `need` is "gpu", "two-gpus", "nvcc", "host compiler", "cupy", "pycuda", "fourways_aot" or one of `PACKAGES`.
+    Raises ValueError for another name.
     """
     if need not in (known := ("gpu", "two-gpus", *_ABSENT)):
         raise ValueError(f"nothing is known of {need!r}; there are: {', '.join(known)}")
     if need == "gpu":
-        found = driver()
-        if found is None:
+        present = driver()
+        if present is None:
             return NO_DRIVER
-        reason = found.problem or "CUDA_VISIBLE_DEVICES may hide it"
+        reason = present.problem or "CUDA_VISIBLE_DEVICES may hide it"
         return None if gpus() else f"the NVIDIA driver shows no GPU ({reason}): `nvidia-smi` tells more"
     if need == "two-gpus":
         return missing("gpu") or (None if len(gpus()) > 1 else "one GPU here: this runs on a machine with two")
@@ -54,7 +54,7 @@ def missing(need: str) -> str | None:
 
 
 def installed(module: str) -> Path | None:
-    """The file of a module that could be imported, or None. Imports nothing but a submodule's package."""
+    """Return the file of an importable module, or None. Imports nothing except the parent package of a submodule."""
     try:
         spec = importlib.util.find_spec(module)
     except (ImportError, ValueError):

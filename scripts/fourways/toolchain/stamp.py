@@ -1,4 +1,4 @@
-"""The stamp of a run: on what device, with which tools, from which sources. No path, user or host name goes into it."""
+"""The stamp of a run: its device, versions, commit and date. It holds no path, no user name and no host name."""
 
 import datetime
 import os
@@ -17,24 +17,24 @@ CUDA_WHEELS = ("nvidia-cuda-nvcc", "nvidia-cuda-nvrtc", "nvidia-nvjitlink", "nvi
 
 
 def stamp() -> dict[str, object]:
-    """Everything that a measured figure depends on, as plain JSON values; None stands for what is not here.
+    """Return all that a measured number depends on, as JSON values; None stands for a tool that is not installed.
 
-    `memory_bytes` and the device's other fields are those of GPU 0. `clean` is False where tracked files differ from
-    `commit`. `date` is UTC in ISO 8601, to the second.
+    `device`, `compute_capability` and `memory_bytes` describe GPU 0; `devices` counts all GPUs. `clean` is False if
+    tracked files differ from `commit`. `date` is UTC in ISO 8601, to the second.
 
-    For a copy of a clone that is no git checkout, the variable FOURWAYS_COMMIT may name the commit, as
-    `git describe --always --abbrev=40 --exclude='*' --dirty` prints it: 7 to 64 hexadecimal digits, then perhaps
-    `-dirty`. With `-dirty` `clean` is False, else None: nobody looked. Any other text counts as not set.
+    In a copy without `.git` the variable FOURWAYS_COMMIT can name the commit, as
+    `git describe --always --abbrev=40 --exclude='*' --dirty` prints it: 7 to 64 hexadecimal digits, and `-dirty` if
+    files differ. `clean` is then False with `-dirty`, else None (unknown). Any other text counts as not set.
     """
-    told, found = driver(), gpus()
-    gpu = found[0] if found else None
+    told, devices = driver(), gpus()
+    gpu = devices[0] if devices else None
     compiler, host, nvrtc = nvcc(), host_compiler(), loaded_library("nvrtc")
     commit, clean = _commit()
     return {
         "device": gpu.name if gpu else None,
         "compute_capability": gpu.compute_capability if gpu else None,
         "memory_bytes": gpu.memory_bytes if gpu else None,
-        "devices": len(found),
+        "devices": len(devices),
         "driver": told.version if told else None,
         "driver_cuda": told.cuda if told else None,
         "nvcc": program_version(compiler) if compiler else None,
@@ -60,19 +60,19 @@ def _system() -> str:
 
 
 def _processor() -> str | None:
-    """The model of the CPU. `platform.processor()` is empty on many Linux systems."""
-    found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(errors="replace"), re.MULTILINE)
-    return found[1].strip() if found else platform.processor() or None
+    """Return the model name of the CPU. `platform.processor()` alone is empty on many Linux systems."""
+    match = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(errors="replace"), re.MULTILINE)
+    return match[1].strip() if match else platform.processor() or None
 
 
 def _commit() -> tuple[str | None, bool | None]:
-    """The clone's commit and whether its tracked files are unchanged; without git, what FOURWAYS_COMMIT says."""
+    """Return the clone's commit and whether its tracked files are unchanged; without git, from FOURWAYS_COMMIT."""
     describe = ["git", "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty"]
-    clean: bool | None = None  # nobody looked
+    clean: bool | None = None  # unknown
     try:
         done = subprocess.run(describe, cwd=kernels.root(), capture_output=True, text=True, check=True)
         told, clean = done.stdout.strip(), True
     except (OSError, subprocess.CalledProcessError):
         told = os.environ.get("FOURWAYS_COMMIT", "")
-    found = re.fullmatch(r"([0-9a-f]{7,64})(-dirty)?", told)
-    return (found[1], False if found[2] else clean) if found else (None, None)
+    match = re.fullmatch(r"([0-9a-f]{7,64})(-dirty)?", told)
+    return (match[1], False if match[2] else clean) if match else (None, None)

@@ -1,4 +1,4 @@
-"""Which version something has: a program, a library, a header, an installed distribution."""
+"""Versions of programs, libraries, headers and installed distributions."""
 
 import ctypes
 import functools
@@ -12,35 +12,38 @@ from fourways.toolchain.driver import cuda_version
 from fourways.toolchain.find import run
 
 CUPY = ("cupy-cuda13x", "cupy-cuda12x", "cupy")
-"""The distributions of CuPy, of which an environment may have one."""
+"""The distributions of CuPy. An environment may have only one of them."""
 
 
 def version(text: str | None) -> Version:
-    """Major and minor, to compare: "13.0.88" is 13.0. What says nothing is 0."""
+    """Return the major and minor version, for comparisons: 13.0 for "13.0.88", and 0 for None or ""."""
     return Version(".".join((text or "0").split(".")[:2]))
 
 
 @functools.cache
 def program_version(path: Path) -> str | None:
-    """What a program prints for `--version`: nvcc's "V13.0.88" is "13.0.88", g++'s is "12.2.0"."""
+    """Return the version that a program prints for `--version` ("13.0.88" for nvcc, "12.2.0" for g++), or None."""
     printed = run(str(path), "--version").stdout
-    found = re.search(r"\bV(\d+\.\d+\.\d+)", printed) or re.search(r"(\d+\.\d+(?:\.\d+)*)", printed)
-    return found[1] if found else None
+    match = re.search(r"\bV(\d+\.\d+\.\d+)", printed) or re.search(r"(\d+\.\d+(?:\.\d+)*)", printed)
+    return match[1] if match else None
 
 
 def header_version(header: Path) -> str | None:
-    """CUDART_VERSION 13000 is "13.0", CCCL_VERSION 3000001 is "3.0.1"."""
+    """Return the version that a header of CUDA or CCCL defines, or None.
+
+    CUDART_VERSION 13000 is "13.0", CCCL_VERSION 3000001 is "3.0.1".
+    """
     text = header.read_text(errors="replace") if header.is_file() else ""
-    if found := re.search(r"#define\s+CUDART_VERSION\s+(\d+)", text):
-        return cuda_version(int(found[1]))
-    if found := re.search(r"#define\s+CCCL_VERSION\s+(\d+)", text):
-        number = int(found[1])
+    if match := re.search(r"#define\s+CUDART_VERSION\s+(\d+)", text):
+        return cuda_version(int(match[1]))
+    if match := re.search(r"#define\s+CCCL_VERSION\s+(\d+)", text):
+        number = int(match[1])
         return f"{number // 1_000_000}.{number // 1000 % 1000}.{number % 1000}"
     return None
 
 
 def loaded_library(name: str) -> Path | None:
-    """The file that `cuda.pathfinder` loads for a library of CUDA ("nvrtc"), or None. Loads it."""
+    """Load a library of CUDA ("nvrtc") by `cuda.pathfinder`, and return its file, or None if there is none."""
     try:
         from cuda.pathfinder import load_nvidia_dynamic_lib
 
@@ -51,7 +54,7 @@ def loaded_library(name: str) -> Path | None:
 
 
 def library_version(name: str, path: Path) -> str | None:
-    """What the library says itself, "13.0"; `name` is NVRTC or nvJitLink."""
+    """Return the version that a library reports ("13.0"), or None; `name` is "NVRTC" or "nvJitLink"."""
     major, minor = ctypes.c_int(), ctypes.c_int()
     try:
         function = getattr(ctypes.CDLL(str(path)), {"NVRTC": "nvrtcVersion", "nvJitLink": "nvJitLinkVersion"}[name])
@@ -61,11 +64,11 @@ def library_version(name: str, path: Path) -> str | None:
 
 
 def distributions(*names: str) -> dict[str, str]:
-    """The installed ones of these distributions, with their versions."""
-    found = {}
+    """Return the versions of those distributions that are installed, by name."""
+    versions = {}
     for name in names:
         try:
-            found[name] = importlib.metadata.version(name)
+            versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return found
+    return versions

@@ -1,5 +1,4 @@
-"""One kernel on many workers: a compile storm and what avoids it, ranks that come through or are ended, a plate over
-several GPUs."""
+"""A kernel on many workers: compile storms and how to avoid them, ranks with a time limit, a plate on several GPUs."""
 
 from fourways.experiments.cluster.plates import (
     CHECK,

@@ -1,4 +1,4 @@
-"""The stencil's plate over the GPUs of one machine: a process each, halos by NCCL; measured, and checked first."""
+"""The stencil's plate on the GPUs of one machine: a process per GPU, halos by NCCL; checked, then measured."""
 
 import tempfile
 from pathlib import Path
@@ -13,21 +13,22 @@ from fourways.experiments.cluster.strips import ROUND
 from fourways.experiments.cluster.strips_process import HOW, Work, first_plate, join_or_stay_away, rank_work
 
 CHECK = (97, 1028, 2 * ROUND)
-"""Height, width and steps of the plate that is checked: strips of different heights, rows loaded as the timed ones."""
+"""Height, width and steps of the checked plate. Its strips differ in height; its rows are loaded as the timed ones."""
 PEERS = "peer copies, one process"
 
 
 def scale_plates(steps: dict[int, int], counts: list[int] | None = None, limit: float = 90) -> dict[str, tables.Table]:
-    """Steps of the stencil on 1, 2 and 4 GPUs, as far as there are so many: tables `scaling` and `rank_builds`.
+    """Time steps of the stencil on several GPUs, and return the tables `scaling` and `rank_builds`.
 
-    `steps` says by the side of a square plate how many steps, a multiple of ROUND, are timed together; `counts` are the
-    numbers of GPUs. A row of `scaling` has `gpus`, `side`, `how`, `seconds` a step of the slowest rank (host clock),
-    and `speedup` over one GPU, by the quickest of its rows. A row of `rank_builds` says by way what the slowest of the
-    ranks waited for the kernel, with caches that were empty, and the CPU seconds of all.
-    No time counts unless the strips of a smaller plate were right, bit by bit, against NumPy. Where they are not, a
-    rank fails or not all are done after `limit` seconds, there is no row: the note of `scaling` says why.
-    Raises RuntimeError, with the remedy, where there is no GPU, or no nccl4py for more than one; ValueError where there
-    are fewer GPUs than asked for.
+    `steps[side]` is the number of steps, a multiple of ROUND, that are timed together on a square plate of that side.
+    `counts` are the numbers of GPUs, by default 1, 2 and 4 as far as they exist.
+    A row of `scaling` has `gpus`, `side`, `how`, the `seconds` per step of the slowest rank (host clock), and `speedup`
+    over the fastest row of one GPU. A row of `rank_builds` has by way the time that the slowest rank waited for the
+    kernel, with empty caches, and the CPU seconds of all ranks.
+    First the strips of a smaller plate must agree with NumPy bit by bit. If they do not, if a rank fails or if not all
+    ranks are done after `limit` seconds, there is no row, and the note of `scaling` says why.
+    Raises RuntimeError, with the remedy, without a GPU, or without nccl4py for more than one; ValueError for more GPUs
+    than there are.
     """
     gpus = toolchain.gpus()
     counts = counts or [count for count in (1, 2, 4) if count <= max(1, len(gpus))]
@@ -76,7 +77,7 @@ def _rows(count: int, how: str, seconds: dict[int, float]) -> list[tables.Row]:
 
 
 def check_strips(parts: list[np.ndarray], what: str) -> None:
-    """Raise ValueError if the strips, one below the other, are not the plate of CHECK after its steps."""
+    """Raise ValueError if the strips, joined, differ from NumPy's plate of CHECK after its steps."""
     height, width, steps = CHECK
     u = first_plate(height, width)
     for _ in range(steps):
@@ -89,9 +90,10 @@ def check_strips(parts: list[np.ndarray], what: str) -> None:
 
 
 def scaling_table(rows: list[tables.Row], problems: str = "") -> tables.Table:
-    """Rows of `scale_plates`, each with its speed-up over one GPU on the same plate; without one, none.
+    """Show rows of `scale_plates`, each with its speed-up over one GPU on the same plate.
 
-    Of one GPU, which exchanges nothing, the quickest row of a plate stands for all.
+    One GPU exchanges nothing, so only its fastest row of each plate is kept. Without rows of one GPU the table is
+    empty.
     """
     slowest_first = sorted(rows, key=lambda row: row["seconds"], reverse=True)
     alone = {row["side"]: row for row in slowest_first if row["gpus"] == 1}
@@ -109,7 +111,7 @@ def scaling_table(rows: list[tables.Row], problems: str = "") -> tables.Table:
 
 
 def build_rows(ranks: list[dict[str, dict[str, float]]]) -> list[tables.Row]:
-    """By way, the longest wait of a rank and the CPU seconds of all."""
+    """Return a row for each way: the longest wait of a rank, and the CPU seconds of all ranks."""
     return [
         {"ranks": len(ranks), "way": way, "clock": "host"}
         | {"seconds": max(rank[way]["seconds"] for rank in ranks)}
@@ -119,7 +121,7 @@ def build_rows(ranks: list[dict[str, dict[str, float]]]) -> list[tables.Row]:
 
 
 def builds_table(rows: list[tables.Row]) -> tables.Table:
-    """Rows of `build_rows`."""
+    """Show the rows of `build_rows`."""
     columns = [
         ("ranks", lambda row: str(row["ranks"])),
         ("kernel by", lambda row: row["way"]),
@@ -130,9 +132,9 @@ def builds_table(rows: list[tables.Row]) -> tables.Table:
 
 
 def scaling_figure(table: tables.Table) -> Any:
-    """The speed-up on the largest plate as bars, for each number of GPUs beside what would be ideal.
+    """Draw the speed-up on the largest plate beside the ideal one, for each number of GPUs.
 
-    None where the table has no more than one GPU.
+    Returns None if the table has one GPU only.
     """
     side = max((row["side"] for row in table.rows), default=0)
     panels: dict[str, dict[str, float]] = {}
@@ -147,5 +149,5 @@ def scaling_figure(table: tables.Table) -> Any:
 
 
 def join_without(absent: int, limit: float) -> None:
-    """Two ranks on one GPU, of which rank `absent` never joins: raises `RanksError` after `limit` seconds."""
+    """Start two ranks on one GPU. Rank `absent` never joins, so RanksError is raised after `limit` seconds."""
     run_ranks(join_or_stay_away, 2, (2, absent), limit)

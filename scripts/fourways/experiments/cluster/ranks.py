@@ -1,4 +1,4 @@
-"""Processes that work together, a rank each: started fresh, watched, and ended whatever happens."""
+"""Processes that work together as ranks: started fresh, watched, and ended in every case."""
 
 import multiprocessing
 import os
@@ -12,24 +12,24 @@ from multiprocessing.connection import Connection, wait
 from typing import IO, Any
 
 Tell = Callable[[str], None]
-"""What a rank calls to say what it does now: the error names it, if that never ends."""
+"""A function by which a rank names its current work. If that work never ends, the error names it."""
 
 _GRACE = 20.0
-"""Seconds that a killed process is waited for: the driver may still be busy with its GPU."""
+"""The seconds to wait for a killed process: the driver may still be busy with its GPU."""
 
 
 class RanksError(RuntimeError):
-    """Not all ranks came through. The message says which did not, and what each was doing."""
+    """A run in which not all ranks succeeded. The message says which failed, and what each was doing."""
 
 
 def run_ranks(target: Callable[..., Any], count: int, arguments: tuple = (), limit: float = 60) -> list[Any]:
-    """`target(rank, tell, meeting, *arguments)` in `count` fresh processes; what each returned, by rank.
+    """Call `target(rank, tell, meeting, *arguments)` in `count` fresh processes, and return the results by rank.
 
-    `target` must be importable, the rest picklable; a script that calls this must be a file, and do so under
-    `if __name__ == "__main__"`, for each process imports it. `meeting` is what the ranks share: `Meeting`.
-    Raises RanksError where a rank raises or dies, with the last line that it wrote to stderr (which nobody sees
-    otherwise), or where not all have returned after `limit` seconds.
-    In every case no process is left when this returns, nor when this process is killed.
+    `target` must be importable, the arguments picklable. A script must call this function under
+    `if __name__ == "__main__"` and be a file, because each process imports it. The ranks share a `Meeting`.
+    Raises RanksError if a rank raises or dies, with the last line that it wrote to stderr (which is not shown
+    otherwise), and if not all ranks have returned after `limit` seconds.
+    No process is left when this function returns, nor when this process is killed.
     """
     context = multiprocessing.get_context("spawn")
     meeting = Meeting(context, count)
@@ -72,18 +72,18 @@ def run_ranks(target: Callable[..., Any], count: int, arguments: tuple = (), lim
 
 
 class Meeting:
-    """What ranks share: bytes that rank 0 hands to all (`share`), and a point where all wait (`barrier`).
+    """The communication between ranks: `share` sends bytes of rank 0 to all, and at `barrier` all ranks wait.
 
-    Neither has a limit of its own: `run_ranks` has one for all.
+    Neither has a time limit: `run_ranks` has one for everything.
     """
 
     def __init__(self, context: Any, count: int) -> None:
         self._count = count
-        # a SimpleQueue's bytes are on their way when `put` returns: no thread of ours has to run for them
+        # a SimpleQueue has sent its bytes when `put` returns: no thread of ours has to run for that
         self._texts, self.barrier = context.SimpleQueue(), context.Barrier(count)
 
     def share(self, rank: int, make: Callable[[], bytes]) -> bytes:
-        """The bytes that rank 0 makes, on every rank."""
+        """Return, on every rank, the bytes that rank 0 makes."""
         if rank == 0:
             content = make()
             for _ in range(self._count - 1):
@@ -94,7 +94,7 @@ class Meeting:
 
 @contextmanager
 def _stderr_goes_to(file: IO[bytes]) -> Iterator[None]:
-    """What is started meanwhile writes there, from its first moment on."""
+    """Make processes that are started in this block write their stderr to `file`."""
     kept = os.dup(2)
     os.dup2(file.fileno(), 2)
     try:
@@ -111,7 +111,7 @@ def _last_line(file: IO[bytes]) -> str:
 
 
 def _run(target: Callable[..., Any], rank: int, pipe: Connection, meeting: Meeting, arguments: tuple) -> None:
-    """In the fresh process."""
+    """Run a rank in its fresh process."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         pipe.send(("returned", target(rank, lambda text: pipe.send(("doing", text)), meeting, *arguments)))

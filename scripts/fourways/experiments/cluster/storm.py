@@ -1,8 +1,8 @@
-"""How N workers get one kernel, and what that costs them: each builds, one builds for all, or it was built before.
+"""Plans by which N workers get a kernel, and their costs: each builds, one builds for all, or it was built before.
 
-Each plan runs on the same workers, which have made their imports, but never met the kernel: a macro that nobody reads
-makes its text new. CPU seconds are counted by the workers themselves, their children's and Dask's own work included;
-what asking for them takes is asked for once, and taken off.
+All plans run on the same workers, after their imports. An unused macro with a new value makes the kernel new for each
+plan. The workers count their own CPU seconds, those of their children and of Dask included. The cost of asking for
+these numbers is measured once, and subtracted.
 """
 
 import itertools
@@ -20,19 +20,19 @@ Plan = Callable[[], list[tasks.Parcel]]
 
 
 def broadcast(client: Any, parcel: tasks.Parcel, arch: str) -> list[tasks.Parcel]:
-    """Send a cubin to every worker: what each of them accepted for a GPU of `arch`.
+    """Send a cubin to every worker, and return what each worker accepted for a GPU of `arch`.
 
-    Raises ValueError, by the first worker that refuses it.
+    Raises ValueError if a worker refuses it.
     """
     return on_each(client, tasks.accept, parcel, arch)
 
 
 def compare_plans(client: Any, path: Path, arch: str, nvcc: bool = False) -> tables.Table:
-    """Get the kernel file `path` onto all workers of `client` for `arch`, plan by plan, as a table.
+    """Bring the kernel file `path` to all workers of `client` for `arch` by each plan, and return a table.
 
-    A row has `plan`, `workers`, `built` (how many compiled), `cpu_seconds` (all workers together) and `seconds` (the
-    host's clock, until the last worker has the kernel). `nvcc` adds the plans by nvcc; `fourways_aot` is one where it
-    is installed. Raises what a worker raises.
+    A row has `plan`, `workers`, `built` (how many workers compiled), `cpu_seconds` (of all workers together) and
+    `seconds` (host clock, until the last worker has the kernel). `nvcc` adds plans with nvcc. If `fourways_aot` is
+    installed, importing it is one more plan. Raises what a worker raises.
     """
     text = path.read_text(encoding="utf-8")
     shared = Path(on_each(client, tasks.own_cache)[0]).parent.parent / f"shared-{secrets.token_hex(4)}"
@@ -73,7 +73,7 @@ def _one_for_all(client: Any, build: Callable[..., tasks.Parcel], *arguments: An
 
 
 def _measured(client: Any, plan: Plan) -> dict[str, Any]:
-    before = client.run(cpu_seconds)  # rather than as tasks, which take the workers more time
+    before = client.run(cpu_seconds)  # tasks would take the workers more time
     start = time.perf_counter()
     parcels = plan()
     seconds = time.perf_counter() - start
@@ -83,7 +83,7 @@ def _measured(client: Any, plan: Plan) -> dict[str, Any]:
 
 
 def storm_figure(table: tables.Table) -> Any:
-    """The CPU seconds of each plan as bars."""
+    """Draw the CPU seconds of each plan as bars."""
     values = {row["plan"]: row["cpu_seconds"] for row in table.rows}
     title = f"One kernel for {table.rows[0]['workers']} workers"
     return figures.bars({"CPU seconds of all workers": values}, tables.seconds, {}, title)

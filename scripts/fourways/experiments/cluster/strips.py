@@ -1,8 +1,8 @@
-"""A plate cut into strips of rows, one for each GPU, and a step of the stencil on all of them.
+"""A plate cut into strips of rows, one strip for each GPU, and steps of the stencil on all strips.
 
-A rank holds its own rows, and beside each neighbour's a *halo*: a copy of the row that lies there. After a step the
-halos are old, and the neighbours send new ones. `launch(u, v)` is a step of the stencil on an array of any height: it
-keeps the first and the last row. A strip has two rows of its own or more.
+A rank holds its own rows, and for each neighbour a *halo*: a copy of the neighbour's nearest row. After a step the
+halos are old, and the neighbours send new ones. `launch(u, v)` is a step of the stencil on an array of any height; it
+does not change the first and the last row. A strip has at least two rows of its own.
 """
 
 from collections.abc import Callable
@@ -10,31 +10,31 @@ from dataclasses import dataclass, field
 from typing import Any
 
 ROUND = 20
-"""Steps that are taken by one call, or by one launch of a graph."""
+"""The number of steps in one call, or in one launch of a graph."""
 
 
 def own_rows(rank: int, count: int, height: int) -> range:
-    """The rows of a plate of `height` that `rank` of `count` computes."""
+    """Return the rows of a plate of `height` rows that `rank` of `count` ranks computes."""
     return range(rank * height // count, (rank + 1) * height // count)
 
 
 @dataclass
 class Side:
-    """Where a strip meets a neighbour: whose, its halo's row, its own row beside it, and the three rows around that."""
+    """A border of a strip: the neighbour's rank, its halo's row, the strip's `edge` row, and three rows around it."""
 
     peer: int
     halo: int
     edge: int
     around: slice
     fresh: Any = None
-    """An array of three rows, whose middle one is the edge after the step."""
+    """An array of three rows; the middle row is the edge after the step."""
 
 
 @dataclass
 class Strip:
-    """One rank's part of the work. `main` and `link` are streams, `done` and `ready` events.
+    """A rank's part of the work. `main` and `link` are streams, `done` and `ready` events.
 
-    `exchange(pairs, stream)` sends and receives: `pairs` are (side, row to send, row to fill).
+    `exchange(pairs, stream)` sends and receives rows: `pairs` are (side, row to send, row to fill).
     """
 
     launch: Callable[[Any, Any], None]
@@ -52,38 +52,38 @@ class Strip:
 
 
 def sides(rank: int, count: int) -> list[Side]:
-    """A strip's neighbours: above, below, both or none."""
-    found = []
+    """Return the borders of a strip with its neighbours: above, below, both or none."""
+    neighbours = []
     if rank > 0:
-        found.append(Side(rank - 1, 0, 1, slice(0, 3)))
+        neighbours.append(Side(rank - 1, 0, 1, slice(0, 3)))
     if rank < count - 1:
-        found.append(Side(rank + 1, -1, -2, slice(-3, None)))
-    return found
+        neighbours.append(Side(rank + 1, -1, -2, slice(-3, None)))
+    return neighbours
 
 
 def with_halos(rank: int, count: int, height: int) -> range:
-    """The rows of a plate that a rank holds: its own, and a halo beside each neighbour's."""
+    """Return the rows of a plate that a rank holds: its own, and a halo for each neighbour."""
     own = own_rows(rank, count, height)
     return range(own.start - (rank > 0), own.stop + (rank < count - 1))
 
 
 def step_then_exchange(strip: Strip, u: Any, v: Any) -> None:
-    """One step from u to v; when it is over, the halos of v."""
+    """Take a step from u to v, then exchange the halos of v."""
     with strip.main:
         strip.launch(u, v)
         strip.exchange([(side, v[side.edge], v[side.halo]) for side in strip.sides], strip.main)
 
 
 def step_while_exchanging(strip: Strip, u: Any, v: Any) -> None:
-    """One step from u to v; the halos of v travel while the rows between them are computed."""
+    """Take a step from u to v, and exchange the halos of v while the rows between them are computed."""
     with strip.link:
-        strip.link.wait_event(strip.done)  # all of u but its halos, which come on this stream
+        strip.link.wait_event(strip.done)  # all of u except its halos, which arrive on this stream
         for side in strip.sides:
             strip.launch(u[side.around], side.fresh)
         strip.ready.record(strip.link)
         strip.exchange([(side, side.fresh[1], v[side.halo]) for side in strip.sides], strip.link)
     with strip.main:
-        strip.launch(u[strip.own], v[strip.own])  # reads no halo; keeps the edges as they were
+        strip.launch(u[strip.own], v[strip.own])  # reads no halo, and does not change the edges
         strip.main.wait_event(strip.ready)
         for side in strip.sides:
             v[side.edge] = side.fresh[1]
@@ -91,7 +91,7 @@ def step_while_exchanging(strip: Strip, u: Any, v: Any) -> None:
 
 
 def steps_by_launches(step: Callable[[Strip, Any, Any], None], strip: Strip, u: Any, v: Any) -> Callable[[], None]:
-    """A call that takes ROUND steps, from u to v and back; it launches each kernel, copy and exchange."""
+    """Return a call that takes ROUND steps, from u to v and back, and launches each kernel, copy and exchange."""
 
     def take() -> None:
         for _ in range(ROUND // 2):
@@ -102,9 +102,10 @@ def steps_by_launches(step: Callable[[Strip, Any, Any], None], strip: Strip, u: 
 
 
 def steps_by_graph(strip: Strip, u: Any, v: Any, priorities: bool = True) -> Callable[[], None]:
-    """The same by `step_while_exchanging` as a CUDA graph, in one launch. Take steps before, which load the kernels.
+    """Return a call that takes ROUND steps by `step_while_exchanging` in one launch of a CUDA graph.
 
-    Without `priorities`, all of the graph has the priority of the stream that it is launched into.
+    Take steps before, to load the kernels. Without `priorities`, the whole graph has the priority of the stream that it
+    is launched into.
     """
     from cuda.core import Device
     from cuda.core.graph import GraphCompleteOptions
@@ -116,14 +117,14 @@ def steps_by_graph(strip: Strip, u: Any, v: Any, priorities: bool = True) -> Cal
     strip.done.record(strip.main)
     steps_by_launches(step_while_exchanging, strip, u, v)()
     strip.ready.record(strip.link)
-    strip.main.wait_event(strip.ready)  # a capture ends on the stream where it began, after all that others were given
+    strip.main.wait_event(strip.ready)  # a capture must end on its first stream, after the work of all other streams
     graph = builder.end_building().complete(GraphCompleteOptions(use_node_priority=priorities))
     return lambda: graph.launch(main)
 
 
 @dataclass
 class Part:
-    """A strip in a process that has all of them: its GPU, its plates, its stream, and the event of its last step."""
+    """A strip in a process that drives all GPUs: its GPU, its plates, its stream, and the event of its last step."""
 
     device: Any
     sides: list[Side]
@@ -134,7 +135,7 @@ class Part:
 
 
 def step_with_peer_copies(parts: list[Part], launch: Callable[[Any, Any], None], copy: Callable[..., None]) -> None:
-    """One step on all GPUs, from each part's u to its v; then the halos, and u is the newer again.
+    """Take a step on all GPUs from each part's u to its v, copy the halos, and swap u and v.
 
     `copy(halo, part, row, peer)` copies a row from the GPU of `peer` to that of `part`, on the stream of `part`.
     """

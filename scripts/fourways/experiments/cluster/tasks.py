@@ -1,4 +1,4 @@
-"""What the workers of a cluster are given to do. Nothing here needs a GPU."""
+"""The tasks of a cluster's workers. None of them needs a GPU."""
 
 import tempfile
 from pathlib import Path
@@ -8,7 +8,7 @@ from fourways import building, toolchain
 
 
 class Parcel(NamedTuple):
-    """A cubin on its way to other workers: the architecture that it is for ("sm_90"); whether this call built it."""
+    """A cubin to send to other workers: its architecture ("sm_90"), its code, and whether this call built it."""
 
     arch: str
     code: bytes
@@ -16,17 +16,17 @@ class Parcel(NamedTuple):
 
 
 def own_cache() -> Path:
-    """This worker's folder for what it compiles; it ends with the worker."""
+    """Return this worker's folder for compiled code, which is deleted with the worker."""
     from distributed import get_worker
 
     return Path(get_worker().local_directory) / "cubins"
 
 
 def compile_cubin(source: str, arch: str, cache: Path | str | None = None) -> Parcel:
-    """The cubin of `source` for `arch` by `cuda.core`, from the program cache in the folder `cache`, or else compiled.
+    """Return the cubin of `source` for `arch`, from the program cache in the folder `cache`, or compile by `cuda.core`.
 
-    `cache` is by default a fresh folder, which holds nothing. Raises OSError, which names the folder, where it cannot
-    be used, and what `cuda.core` raises where the source does not compile.
+    `cache` is by default a new, empty folder. Raises OSError, which names the folder, if it cannot be used, and what
+    `cuda.core` raises if the source does not compile.
     """
     from cuda.core import Program, ProgramOptions
     from cuda.core.utils import FileStreamProgramCache, make_program_cache_key
@@ -37,8 +37,8 @@ def compile_cubin(source: str, arch: str, cache: Path | str | None = None) -> Pa
     cache = cache or tempfile.mkdtemp(prefix="cold-", dir=own_cache().parent)
     try:
         with FileStreamProgramCache(cache) as known:
-            if found := known.get(key):
-                return Parcel(arch, found, built=False)
+            if cached := known.get(key):
+                return Parcel(arch, cached, built=False)
             code = Program(source, "c++", options).compile("cubin").code
             known[key] = code
     except OSError as problem:
@@ -48,26 +48,26 @@ def compile_cubin(source: str, arch: str, cache: Path | str | None = None) -> Pa
 
 
 def compile_by_nvcc(path: Path | str, arch: str) -> Parcel:
-    """The cubin of the kernel file `path` by nvcc, which keeps no cache. Raises `building.BuildError`."""
+    """Compile the kernel file `path` by nvcc, which has no cache. Raises `building.BuildError`."""
     return Parcel(arch, building.build(path, "nvcc", arch).code, built=True)
 
 
 def accept(parcel: Parcel, arch: str) -> Parcel:
-    """`parcel` as it came, not built here, if it says that a GPU of `arch` ("sm_90") runs it; else ValueError."""
+    """Return `parcel`, marked as not built here, if a GPU of `arch` ("sm_90") runs it, else raise ValueError."""
     if not toolchain.runs_on([parcel.arch], arch):
         raise ValueError(f"a cubin for {parcel.arch} came, and one that runs on {arch} is wanted: build for {arch}")
     return parcel._replace(built=False)
 
 
 def import_binding() -> Parcel:
-    """Import `fourways_aot`, in which the kernel lies since the package was built."""
+    """Import `fourways_aot`, which holds the kernel as built ahead of time."""
     import fourways_aot
 
     return Parcel(" ".join(fourways_aot.built_for), b"", built=False)
 
 
 def prepare() -> None:
-    """What every plan's workers import before the first build is asked for, so that no build pays for it."""
+    """Import what every plan needs, before the first build, so that no build includes these imports."""
     import cuda.core
     import cuda.core.utils
     from cuda.bindings import nvrtc

@@ -1,4 +1,4 @@
-"""A Dask cluster of worker processes on this machine, started and ended by its user."""
+"""A Dask cluster of worker processes on this machine."""
 
 import os
 import tempfile
@@ -12,12 +12,12 @@ from fourways import toolchain
 
 @contextmanager
 def workers(count: int, retries: int = 3) -> Iterator[Any]:
-    """A `distributed.Client` of `count` fresh worker processes, one thread each; they end with the block.
+    """Yield a `distributed.Client` of `count` fresh worker processes with one thread each; they end with the block.
 
-    Each worker has a folder of its own, in which its cache is: `tasks.own_cache`. A task that ended its worker is
-    given to another worker, up to `retries` times. All of it listens on 127.0.0.1, which other machines cannot reach.
-    The process from which workers are forked stays for the next cluster, and ends with the caller's.
-    Raises RuntimeError, with the remedy, where Dask's distributed is missing.
+    Each worker has its own folder with its cache (`tasks.own_cache`). A task whose worker dies is given to another
+    worker, up to `retries` times. The cluster listens on 127.0.0.1, which other machines cannot reach. Workers are
+    forked from a process that stays for the next cluster, and ends with the caller's process.
+    Raises RuntimeError, with the remedy, if Dask's distributed is missing.
     """
     if reason := toolchain.missing("distributed"):
         raise RuntimeError(reason)
@@ -26,11 +26,11 @@ def workers(count: int, retries: int = 3) -> Iterator[Any]:
 
     settings = {
         "distributed.scheduler.allowed-failures": retries,
-        # a task that names its worker, and outlives it, waits for nobody
+        # a task that is bound to a dead worker must not wait forever
         "distributed.scheduler.no-workers-timeout": "20s",
         # the workers' imports are made once, in a process from which they are forked
         "distributed.worker.multiprocessing-method": "forkserver",
-        # CPU seconds are counted: what Dask samples for its dashboard would be, too
+        # Dask's samples for its dashboard would count as CPU seconds
         "distributed.worker.profile.enabled": False,
         "distributed.admin.tick.interval": "500ms",
     }
@@ -47,10 +47,10 @@ def workers(count: int, retries: int = 3) -> Iterator[Any]:
 
 
 def on_each(client: Any, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-    """`function(*arguments)` as one task on each worker, all at once; their results, in the workers' order.
+    """Run `function(*arguments)` as one task on each worker, all at once, and return the results in the workers' order.
 
-    Raises what a task raises, distributed's NoValidWorkerError where a worker dies before its task is done, and
-    RuntimeError where there is no worker, as between the death of all and their return.
+    Raises what a task raises, distributed's NoValidWorkerError if a worker dies before its task is done, and
+    RuntimeError if there is no worker, for example while all of them are restarted.
     """
     addresses = list(client.scheduler_info(n_workers=-1)["workers"])
     if not addresses:
@@ -60,6 +60,6 @@ def on_each(client: Any, function: Callable[..., Any], *arguments: Any) -> list[
 
 
 def cpu_seconds() -> float:
-    """CPU seconds of this process so far, on all its threads, and of its children that have ended."""
+    """Return the CPU seconds of this process so far, on all threads, and of its children that have ended."""
     ended = os.times()
     return time.process_time() + ended.children_user + ended.children_system
