@@ -13,6 +13,7 @@ import pytest
 from browser import Browser, browser  # noqa: F401 (a fixture)
 
 from fourways import book, figures, lesson, tables, ways
+from fourways.book.build import merge
 
 STAMP = {"device": "NVIDIA T1000", "driver": "580.1", "nvcc": "13.0.88", "nvrtc": "13.0", "date": "2026-11-21T10:00:00"}
 COMMANDS = {"time": "# fourways time\n\nA page on a command.\n"}
@@ -256,10 +257,10 @@ def test_pictures_and_links_of_a_lesson_resolve(built: dict[str, Any]) -> None:
 
 def test_a_change_of_code_makes_the_outputs_stale(clone: Path) -> None:
     recording = clone / "book" / "recorded" / "00_fresh.ipynb"
-    assert book.merge(lesson.find("00"), recording).stale == ""
+    assert merge(lesson.find("00"), recording).stale == ""
     for file in ("cpp/kernels/doublify.cuh", "cpp/aot/doublify.cu"):
         (clone / file).write_text((clone / file).read_text() + "// changed\n")
-    merged = book.merge(lesson.find("00"), recording)
+    merged = merge(lesson.find("00"), recording)
     assert merged.stale == "Changed since the recording on 2026-11-21: its kernel and its binding."
     assert not any(cell.get("outputs") for cell in merged.notebook.cells)
 
@@ -267,7 +268,7 @@ def test_a_change_of_code_makes_the_outputs_stale(clone: Path) -> None:
 def test_prose_may_change_without_a_new_recording(clone: Path) -> None:
     path = clone / "lessons" / "00_fresh.md"
     path.write_text(path.read_text().replace("Prose with", "Better prose with"))
-    merged = book.merge(lesson.find("00"), clone / "book" / "recorded" / "00_fresh.ipynb")
+    merged = merge(lesson.find("00"), clone / "book" / "recorded" / "00_fresh.ipynb")
     assert merged.stale == ""
     assert "Better prose" in merged.notebook.cells[0].source and [
         cell for cell in merged.notebook.cells if cell.get("outputs")
@@ -277,7 +278,7 @@ def test_prose_may_change_without_a_new_recording(clone: Path) -> None:
 def test_a_recording_that_does_not_fit_its_own_stamp_is_refused(clone: Path) -> None:
     recording = record(clone / "lessons" / "00_fresh.md", "sign", code_cells=2)
     with pytest.raises(book.BookError, match="holds 2 code cells, the lesson has 3"):
-        book.merge(lesson.find("00"), recording)
+        merge(lesson.find("00"), recording)
 
 
 def test_a_flaw_is_reported_and_the_old_book_stays(clone: Path) -> None:

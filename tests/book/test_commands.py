@@ -11,6 +11,7 @@ import pytest
 from typer.main import get_command
 
 from fourways import book, cli
+from fourways.book.commands import Command, record_example
 
 GROUP = get_command(cli.app)
 SASS = next(command for command in book.COMMANDS if command.name == "sass")
@@ -44,7 +45,7 @@ def test_every_command_has_its_page(pages: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("command", book.COMMANDS, ids=lambda command: command.name)
-def test_recorded_examples_fit_the_kernels(pages: dict[str, str], command: book.Command) -> None:
+def test_recorded_examples_fit_the_kernels(pages: dict[str, str], command: Command) -> None:
     told = "record it: `python -m fourways.book commands` on a GPU machine"
     text = pages[command.name]
     assert "Not recorded" not in text and "has changed" not in text, told
@@ -82,12 +83,12 @@ def test_a_changed_kernel_or_no_recording_is_said(root: Path, clone: Path) -> No
 
 def test_a_failing_example_records_nothing(clone: Path) -> None:
     with pytest.raises(book.ExampleError, match=r"fourways sass my.cu --entry nobody: .* there are: newton"):
-        book.record_example(SASS, "my.cu --entry nobody")
+        record_example(SASS, "my.cu --entry nobody")
     assert not (clone / "book").exists()
 
 
 def test_an_example_is_recorded_with_its_figure(clone: Path) -> None:
-    rows, figure = book.record_example(SASS, "my.cu --arch 90 -w nvrtc")
+    rows, figure = record_example(SASS, "my.cu --arch 90 -w nvrtc")
     assert rows == clone / "book" / "results" / "commands" / "sass_my.cu_arch_90_w_nvrtc.json"
     assert figure == clone / "book" / "figures" / "commands" / "sass_my.cu_arch_90_w_nvrtc.svg"
     found = json.loads(rows.read_text())

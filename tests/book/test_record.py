@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fourways import book, files, lesson, profiling, toolchain
+from fourways.book.record import anonymous
 
 STORED = Path(__file__).parents[1] / "data" / "doublify.ncu-rep"
 LESSON = """---
@@ -137,10 +138,10 @@ def test_a_text_names_neither_clone_nor_environment_nor_home(monkeypatch: pytest
     monkeypatch.setenv("HOME", "/home/somebody")
     monkeypatch.setattr(sys, "prefix", "/home/somebody/env")
     said = "/srv/clone-old/x /srv/clone/x /home/somebody/env/bin/python /home/somebody/x /tmp/a-1/x"
-    assert book.anonymous(said) == "/srv/clone-old/x ./x venv/bin/python ~/x /tmp/…/x"
+    assert anonymous(said) == "/srv/clone-old/x ./x venv/bin/python ~/x /tmp/…/x"
     monkeypatch.setattr(sys, "prefix", sys.base_prefix)
     monkeypatch.setenv("HOME", "/")
-    assert book.anonymous(f"text/plain {sys.base_prefix}/bin/x") == f"text/plain {sys.base_prefix}/bin/x"
+    assert anonymous(f"text/plain {sys.base_prefix}/bin/x") == f"text/plain {sys.base_prefix}/bin/x"
 
 
 def test_a_report_to_give_away_names_no_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

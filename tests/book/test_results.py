@@ -9,6 +9,7 @@ import jsonschema
 import pytest
 
 from fourways import book
+from fourways.book.results import reference
 
 ROOT = Path(__file__).parents[2]
 RESULTS = sorted((ROOT / "book" / "results").rglob("*.json"))
@@ -65,7 +66,7 @@ def test_a_lesson_s_own_table_may_have_other_keys(timed: dict[str, Any]) -> None
 
 def test_every_key_is_explained() -> None:
     """In the schema, and so on the page."""
-    page = book.results_reference()
+    page = reference()
     for name, part in {"file": SCHEMA, **SCHEMA["$defs"]}.items():
         for key, value in part.get("properties", {}).items():
             assert value.get("description"), f"{name}: {key}"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from fourways import checking
+from fourways.checking import arrays
 from fourways.lesson import find, load
 from fourways.ways import Ways
 
@@ -100,12 +101,12 @@ def test_the_absolute_tolerance_is_for_what_is_near_zero() -> None:
 
 def test_an_output_that_cannot_be_poisoned_is_refused() -> None:
     with pytest.raises(TypeError, match="dtype bool cannot be poisoned"):
-        checking.poison(bool)
+        arrays.poison(bool)
 
 
 @pytest.mark.parametrize("dtype, poison", [("f4", np.nan), ("i4", -(2**31)), ("u1", 255), ("c8", np.nan)])
 def test_poison(dtype: str, poison: float) -> None:
-    np.testing.assert_equal(checking.poison(dtype), np.dtype(dtype).type(poison))
+    np.testing.assert_equal(arrays.poison(dtype), np.dtype(dtype).type(poison))
 
 
 def test_nothing_to_check_is_no_success() -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from fourways import choosing
+from fourways.choosing.model import crossing, crossings
 
 QUICK_START = choosing.Cost("quick start", {"start": 0.25, "import": 0.25}, 0.4, 0.6, launch=10e-6)
 QUICK_LAUNCH = choosing.Cost("quick launch", {"start": 0.25, "build": 0.75}, 0.9, 1.1, launch=5e-6)
@@ -15,25 +16,25 @@ def test_the_total_is_the_stages_and_the_longer_of_launch_and_kernel() -> None:
 
 
 def test_where_two_ways_cross_they_cost_the_same() -> None:
-    launches = choosing.crossing(QUICK_START, QUICK_LAUNCH, 1e-6)
+    launches = crossing(QUICK_START, QUICK_LAUNCH, 1e-6)
     assert launches == pytest.approx(100_000)
     assert choosing.total(QUICK_START, 100_000, 1e-6) == pytest.approx(choosing.total(QUICK_LAUNCH, 100_000, 1e-6))
-    assert choosing.crossing(QUICK_START, QUICK_LAUNCH, 8e-6) == pytest.approx(250_000), "the kernel hides a part"
+    assert crossing(QUICK_START, QUICK_LAUNCH, 8e-6) == pytest.approx(250_000), "the kernel hides a part"
 
 
 @pytest.mark.parametrize("kernel", [10e-6, 30e-6])
 def test_under_a_long_kernel_nothing_crosses(kernel: float) -> None:
-    assert choosing.crossing(QUICK_START, QUICK_LAUNCH, kernel) is None
+    assert crossing(QUICK_START, QUICK_LAUNCH, kernel) is None
 
 
 def test_who_is_behind_from_the_start_to_the_end_crosses_nobody() -> None:
-    assert choosing.crossing(QUICK_LAUNCH, QUICK_START, 1e-6) is None
-    assert choosing.crossing(QUICK_START, QUICK_START, 1e-6) is None
+    assert crossing(QUICK_LAUNCH, QUICK_START, 1e-6) is None
+    assert crossing(QUICK_START, QUICK_START, 1e-6) is None
 
 
 def test_crossings_come_in_order() -> None:
     third = choosing.Cost("third", {"start": 0.9}, 0.9, 0.9, launch=8e-6)
-    found = choosing.crossings([QUICK_LAUNCH, third, QUICK_START], 1e-6)
+    found = crossings([QUICK_LAUNCH, third, QUICK_START], 1e-6)
     assert [(first.name, then.name) for _, first, then in found] == [
         ("third", "quick launch"),
         ("quick start", "quick launch"),
@@ -57,5 +58,5 @@ def test_what_is_no_time_is_refused(text: str) -> None:
 
 def test_a_way_that_starts_and_launches_quicker_is_overtaken_by_nobody() -> None:
     best = choosing.Cost("best", {"start": 0.1}, 0.1, 0.1, launch=1e-6)
-    assert choosing.crossing(QUICK_START, best, 1e-6) is None, "a negative number of launches is none"
-    assert [then.name for _, _, then in choosing.crossings([best, QUICK_START, QUICK_LAUNCH], 1e-6)] == ["quick launch"]
+    assert crossing(QUICK_START, best, 1e-6) is None, "a negative number of launches is none"
+    assert [then.name for _, _, then in crossings([best, QUICK_START, QUICK_LAUNCH], 1e-6)] == ["quick launch"]

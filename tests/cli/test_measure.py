@@ -159,7 +159,7 @@ def test_a_bad_file_is_a_row_and_the_others_are_judged(mine: Path, tmp_path: Pat
     assert list(found) == files
     assert [row["way"] for row in found.values()] == [None] * 4 + ["host"] * 2
     said = [
-        "refused: case.py: x has dtype float32; const double * wants float64",
+        "refused: case.py: x: an array of float32 came; const double * wants float64",
         "refused: ",
         "refused: ",
         "refused: ",

@@ -6,7 +6,7 @@ import layouts
 import pytest
 
 from fourways import toolchain
-from fourways.doctor import Tool
+from fourways.doctor.inventory import Tool
 
 
 @pytest.fixture

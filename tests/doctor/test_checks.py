@@ -9,8 +9,9 @@ from pathlib import Path
 import layouts
 import pytest
 
-from fourways import doctor, toolchain
-from fourways.doctor import Finding, Tool
+from fourways import toolchain
+from fourways.doctor.checks import Finding, judge
+from fourways.doctor.inventory import Tool
 from fourways.toolchain import Driver, Gpu
 
 DRIVER = Driver("580.159.04", "13.0")
@@ -23,7 +24,7 @@ def spoil(tools: dict[str, Tool], name: str, **changes: object) -> dict[str, Too
 
 
 def problems(tools: dict[str, Tool], driver: Driver | None = DRIVER, gpus: Iterable[Gpu] = (H200,)) -> list[Finding]:
-    return [found for found in doctor.judge(tools, driver, list(gpus)) if found.level != "ok"]
+    return [found for found in judge(tools, driver, list(gpus)) if found.level != "ok"]
 
 
 def only(findings: list[Finding], level: str) -> Finding:
@@ -35,7 +36,7 @@ def only(findings: list[Finding], level: str) -> Finding:
 
 
 def test_a_sound_machine_has_nothing_wrong(tools: dict[str, Tool]) -> None:
-    found = doctor.judge(tools, DRIVER, [H200])
+    found = judge(tools, DRIVER, [H200])
     assert {finding.level for finding in found} == {"ok"}, found
     assert [finding.what for finding in found] == [
         "GPU: NVIDIA H200 (sm_90)",
@@ -87,11 +88,11 @@ def test_what_some_lessons_use_is_no_failure(tools: dict[str, Tool], monkeypatch
     nanobind, torch = problems(tools)
     assert nanobind == Finding("note", "nanobind is not installed: cells that need it are skipped", "make setup")
     assert torch == Finding("note", "PyTorch is not installed: cells that need it are skipped", "pip install it")
-    found = doctor.judge(tools, None, [])
+    found = judge(tools, None, [])
     assert nanobind in found and torch not in found
     assert Finding("ok", "what some lessons use: pystencils, distributed, Cython") in found
     monkeypatch.setattr(toolchain, "missing", lambda need: f"no {need}: make setup")
-    found = [each for each in doctor.judge(tools, DRIVER, [H200]) if each.what.endswith("are skipped")]
+    found = [each for each in judge(tools, DRIVER, [H200]) if each.what.endswith("are skipped")]
     assert len(found) == len(toolchain.PACKAGES) and {each.level for each in found} == {"note"}
 
 
@@ -173,10 +174,10 @@ def test_the_limit_is_read_from_real_headers(tools: dict[str, Tool]) -> None:
 )
 @pytest.mark.parametrize("name", ["nvcc", "NVRTC"])
 def test_toolkit_newer_than_driver(tools: dict[str, Tool], name: str, version: str, level: str, says: str) -> None:
-    found = doctor.judge(spoil(tools, name, version=version), DRIVER, [H200])
+    found = judge(spoil(tools, name, version=version), DRIVER, [H200])
     pair = [item for item in found if item.what.startswith(f"{name} {version} and the driver (CUDA 13.0)")]
     assert [item.level for item in pair] == [level] and says in pair[0].what
-    without = doctor.judge(spoil(tools, name, version=version), None, [])
+    without = judge(spoil(tools, name, version=version), None, [])
     assert not any("and the driver" in item.what for item in without)
 
 

@@ -5,8 +5,9 @@ from pathlib import Path
 import layouts
 import pytest
 
-from fourways import doctor, toolchain
-from fourways.doctor import Finding, Tool
+from fourways import toolchain
+from fourways.doctor.checks import Finding, judge
+from fourways.doctor.inventory import Tool
 
 JUDGED = [("CuPy", "CUPY_CACHE_DIR"), ("PyCUDA", "PYCUDA_CACHE_DIR"), ("Four Ways", "FOURWAYS_CACHE_DIR")]
 
@@ -17,7 +18,7 @@ def everything_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def problems(tools: dict[str, Tool]) -> list[Finding]:
-    return [found for found in doctor.judge(tools, None, []) if found.level in ("warning", "error")]
+    return [found for found in judge(tools, None, []) if found.level in ("warning", "error")]
 
 
 @pytest.mark.parametrize(("name", "variable"), JUDGED)

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from fourways import doctor
-from fourways.doctor import Finding, Tool
+from fourways.doctor.checks import Finding, judge
+from fourways.doctor.inventory import Tool
 from fourways.toolchain import Driver
 
 
@@ -13,11 +13,7 @@ def findings(tools: dict[str, Tool], driver: str | None = None, **versions: str 
     """What is wrong with nvJitLink where these tools have other versions, and the driver this CUDA version."""
     changed = {name: replace(tools[name], version=version) for name, version in versions.items()}
     of_cuda = Driver("580.159.04", driver) if driver else None
-    return [
-        found
-        for found in doctor.judge(tools | changed, of_cuda, [])
-        if found.level != "ok" and "nvJitLink" in found.what
-    ]
+    return [found for found in judge(tools | changed, of_cuda, []) if found.level != "ok" and "nvJitLink" in found.what]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,9 @@ import pytest
 from rich.console import Console
 
 from fourways import doctor, toolchain
-from fourways.doctor import Diagnosis, Finding, Tool
+from fourways.doctor.checks import Finding
+from fourways.doctor.diagnosis import Diagnosis
+from fourways.doctor.inventory import Tool
 from fourways.toolchain import Driver, Gpu
 
 

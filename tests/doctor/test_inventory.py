@@ -9,8 +9,9 @@ import layouts
 import pytest
 from layouts import Machine
 
-from fourways import doctor, toolchain
-from fourways.doctor import Tool
+from fourways import toolchain
+from fourways.doctor import inventory
+from fourways.doctor.inventory import Tool
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def test_which_and_why(machine: Machine) -> None:
     wheels = machine.has("wheels", "13.0.88", parts=("headers", "cccl"))
     system = machine.has("system", "12.8.93")
     machine.patch.setattr(toolchain, "loaded_library", lambda name: None)
-    tools = doctor.tools()
+    tools = inventory.tools()
     assert tools["nvcc"] == Tool("nvcc", system / "bin" / "nvcc", "12.8.93", f"from {system}")
     headers = (wheels / "include", "13.0", "from this environment's wheels", (system / "include",))
     assert tools["CUDA headers"] == Tool("CUDA headers", *headers)
@@ -41,7 +42,7 @@ def test_the_libraries_say_their_versions(machine: Machine) -> None:
     other.parent.mkdir()
     other.touch()
     machine.patch.setattr(toolchain, "loaded_library", {"nvrtc": nvrtc, "nvJitLink": linker}.get)
-    tools = doctor.tools()
+    tools = inventory.tools()
     assert (tools["NVRTC"].version, tools["nvJitLink"].version) == ("13.0", "13.5")
     assert tools["NVRTC"].passed_over == (other,)
 
@@ -51,13 +52,13 @@ def test_profilers_of_nvidias_own_packages(machine: Machine) -> None:
         layouts.script(machine.home / f"opt/nvidia/nsight-compute/{version}/ncu", f"echo Version {version}")
         for version in ("2025.1.1", "2026.2.0")
     )
-    ncu = doctor.tools()["ncu"]
+    ncu = inventory.tools()["ncu"]
     assert (ncu.path, ncu.version, ncu.passed_over) == (newer, "2026.2.0", (older,))
     assert toolchain.program("ncu") == newer, "the profiler takes the same"
 
 
 def test_the_packages_of_this_environment() -> None:
-    tools = doctor.tools()
+    tools = inventory.tools()
     for name, distribution in (("cuda.core", "cuda-core"), ("pybind11", "pybind11"), ("fourways_aot", "fourways")):
         assert tools[name].path and tools[name].version == toolchain.distributions(distribution)[distribution]
     assert tools["CuPy"].version in toolchain.distributions(*toolchain.CUPY).values()
@@ -67,7 +68,7 @@ def test_the_packages_of_this_environment() -> None:
 def test_the_driver_is_shown_with_its_library(tmp_path: Path) -> None:
     """In a process of its own: the loader reads LD_LIBRARY_PATH at its start."""
     library = layouts.driver(tmp_path / "libcuda.so.1")
-    script = "from fourways import doctor; print(doctor.tools()['driver'])"
+    script = "from fourways.doctor.inventory import tools; print(tools()['driver'])"
     variables = os.environ | toolchain.child_environment() | {"LD_LIBRARY_PATH": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", script], env=variables, capture_output=True, text=True)
     assert f"PosixPath('{library}')" in done.stdout and "why='CUDA 13.0'" in done.stdout, done.stderr

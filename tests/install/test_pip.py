@@ -10,8 +10,9 @@ import layouts
 import pytest
 from layouts import Pip
 
-from fourways import install
 from fourways.install import InstallError
+from fourways.install.pip import find_python
+from fourways.install.pycuda import build_pycuda
 
 Interpreter = Callable[..., Path]
 PYTHON = sys.executable
@@ -33,29 +34,29 @@ def interpreter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Interpreter:
 def test_find_python_passes_dead_shims(interpreter: Interpreter) -> None:
     interpreter("bin/python9.9", "echo 'pyenv: python9.9: command not found' >&2; exit 127")
     found = interpreter("pyenv/versions/9.9.1/bin/python3")
-    assert install.find_python("9.9") == install.find_python("9.9.3") == found
+    assert find_python("9.9") == find_python("9.9.3") == found
 
 
 def test_find_python_takes_this_one_or_a_path(interpreter: Interpreter) -> None:
-    assert install.find_python("8.8") == Path(sys.executable)
+    assert find_python("8.8") == Path(sys.executable)
     found = interpreter("somewhere/python", "echo 7.7 True")
-    assert install.find_python(str(found)) == found
+    assert find_python(str(found)) == found
 
 
 def test_find_python_asks_uv(interpreter: Interpreter) -> None:
     found = interpreter("uv-pythons/python9.9")
     interpreter("venv/uv", f'test "$1 $2" = "python find" && echo "{found}"')
-    assert install.find_python("9.9") == found
+    assert find_python("9.9") == found
 
 
 def test_find_python_says_why_not(interpreter: Interpreter) -> None:
     with pytest.raises(InstallError, match=r"no Python 9\.9 .*PATH.*pyenv"):
-        install.find_python("9.9")
+        find_python("9.9")
     with pytest.raises(InstallError, match="no Python interpreter"):
-        install.find_python("/bin/ls")
+        find_python("/bin/ls")
     interpreter("bin/python9.9", "echo 9.9 False")
     with pytest.raises(InstallError, match=r"no Python\.h .*apt install python9\.9-dev"):
-        install.find_python("9.9")
+        find_python("9.9")
 
 
 @pytest.mark.parametrize("ours", ["none", "23.0.1"])
@@ -70,17 +71,17 @@ def test_uv_brings_a_pip_that_serves_another_python(
         pip.is_version(ours)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
     with pytest.raises(InstallError, match="neither pip .* nor uv is here: .*ensurepip"):
-        install.build_pycuda("/a/python", tmp_path)
+        build_pycuda("/a/python", tmp_path)
     arguments = f'test "$1 $2 $3 $4 $UV_SYSTEM_CERTS" = "tool run --python {sys.executable} 1"'
     interpreter("venv/uv", f'{arguments} || exit 1; shift 4; exec {PYTHON} -m "$@"')
-    assert install.build_pycuda("/a/python", tmp_path).suffix == ".whl"
+    assert build_pycuda("/a/python", tmp_path).suffix == ".whl"
     assert pip.calls()[0]["words"][:3] == ["--python", "/a/python", "wheel"]
 
 
 def test_an_old_pip_serves_its_own_python(pip: Pip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pip.is_version("23.0.1")
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    assert install.build_pycuda(sys.executable, tmp_path).suffix == ".whl"
+    assert build_pycuda(sys.executable, tmp_path).suffix == ".whl"
 
 
 def test_a_failure_shows_what_matters(pip: Pip, tmp_path: Path) -> None:
@@ -90,7 +91,7 @@ def test_a_failure_shows_what_matters(pip: Pip, tmp_path: Path) -> None:
         "sys.exit(3)\n"
     )
     with pytest.raises(InstallError, match=r"building PyCUDA \S+ failed \(exit code 3") as failure:
-        install.build_pycuda(sys.executable, tmp_path)
+        build_pycuda(sys.executable, tmp_path)
     message = str(failure.value)
     assert message.endswith("\nx.cpp:1: error: no curand.h")
     whole = Path(re.search(r"all of it: (\S+)\)", message)[1])  # type: ignore[index]
@@ -100,5 +101,5 @@ def test_a_failure_shows_what_matters(pip: Pip, tmp_path: Path) -> None:
 
 def test_success_is_quiet_where_nobody_looks(pip: Pip, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     pip.then("print('chatter')")
-    install.build_pycuda(sys.executable, tmp_path)
+    build_pycuda(sys.executable, tmp_path)
     assert capfd.readouterr() == ("", "")

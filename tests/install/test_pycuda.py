@@ -11,6 +11,7 @@ from layouts import Pip
 
 from fourways import install
 from fourways.install import InstallError
+from fourways.install.pycuda import build_pycuda
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def test_the_build_links_driver_and_curand(machine: Path, pip: Pip, tmp_path: Pa
         f"link = ['g++', '-shared', '-fPIC', *os.environ['LDFLAGS'].split(), '-xc++', '-', '-lcuda', '-lcurand']\n"
         f"subprocess.run([*link, '-o', {str(module)!r}], input={code!r}, text=True, check=True)\n"
     )
-    assert install.build_pycuda(sys.executable, tmp_path).parent == tmp_path
+    assert build_pycuda(sys.executable, tmp_path).parent == tmp_path
     dynamic = subprocess.run(["readelf", "-d", str(module)], capture_output=True, text=True, check=True).stdout
     assert re.findall(r"NEEDED.*\[(libcu\w+\.so[.\d]*)\]", dynamic) == ["libcuda.so.1", "libcurand.so.10"]
     assert "[$ORIGIN/../nvidia/cu13/lib:/usr/local/cuda/lib64]" in dynamic
@@ -54,7 +55,7 @@ def test_the_build_links_driver_and_curand(machine: Path, pip: Pip, tmp_path: Pa
 def test_what_the_build_lacks_is_named(machine: Path, pip: Pip, tmp_path: Path, lost: str) -> None:
     (machine / lost).unlink()
     with pytest.raises(InstallError, match=r"cuda-toolkit\[.*profiler,curand\]") as failure:
-        install.build_pycuda(sys.executable, tmp_path)
+        build_pycuda(sys.executable, tmp_path)
     assert Path(lost).name.removesuffix(".10") in str(failure.value)
     assert str(machine) in str(failure.value)
     assert pip.calls() == []
@@ -63,7 +64,7 @@ def test_what_the_build_lacks_is_named(machine: Path, pip: Pip, tmp_path: Path, 
 def test_no_compiler(machine: Path, pip: Pip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
     with pytest.raises(InstallError, match="cannot be built: no C.. compiler found: install g"):
-        install.build_pycuda(sys.executable, tmp_path)
+        build_pycuda(sys.executable, tmp_path)
 
 
 @pytest.fixture

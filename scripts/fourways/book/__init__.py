@@ -4,8 +4,7 @@
 results; `… commands time` does so for one command. `… readme` writes the README's table and figure.
 """
 
-from fourways.book.build import BookError, Page, build, merge
-from fourways.book.commands import COMMANDS, Command, ExampleError, pages, record_example
-from fourways.book.record import RecordingError, anonymous, anonymous_report, fingerprint, record
-from fourways.book.results import reference as results_reference
+from fourways.book.build import BookError, build
+from fourways.book.commands import COMMANDS, ExampleError, pages
+from fourways.book.record import RecordingError, anonymous_report, fingerprint, record
 from fourways.book.results import schema as results_schema

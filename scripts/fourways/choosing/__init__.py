@@ -25,5 +25,5 @@ The numbers are those that the book recorded on its GPU, unless you give your ow
 
 from fourways.choosing.answer import choose, table
 from fourways.choosing.figure import figure
-from fourways.choosing.model import Cost, crossing, crossings, parse_seconds, total
+from fourways.choosing.model import Cost, parse_seconds, total
 from fourways.choosing.results import ResultsError, costs, plug_in_cost, recorded

@@ -5,7 +5,7 @@ A call from one unit into another stays a call if the units are linked as PTX or
 looking inside need no GPU and no driver. On a GPU the program is also checked and timed.
 """
 
-from fourways.linking.builds import BUILDS, COMPILED, LinkingError, check_versions, look_inside
+from fourways.linking.builds import BUILDS, LinkingError, check_versions, look_inside
 from fourways.linking.compare import (
     default_units,
     figure,
