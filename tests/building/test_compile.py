@@ -193,11 +193,11 @@ def test_a_fatbin_holds_machine_code_for_each_architecture_and_ptx_of_the_last(t
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"path": 'extern "C" __global__ void f() {}'}, "path of a file is wanted, and the text of a kernel came"),
+        ({"path": 'extern "C" __global__ void f() {}'}, "expected the path of a kernel file, got a kernel's text"),
         ({"compiler": "gcc"}, "no compiler 'gcc'; there are: nvrtc, nvcc"),
         ({"output": "exe"}, "no output 'exe'; there are: cubin, ptx, ltoir, fatbin"),
         ({"output": "fatbin"}, "NVRTC makes no fatbin; nvcc does"),
-        ({"arch": ["75", "80"]}, "a cubin is for one architecture; 75, 80 came"),
+        ({"arch": ["75", "80"]}, "a cubin is for one architecture; got 75, 80"),
     ],
 )
 def test_what_cannot_be_asked_for(asked: dict, words: str) -> None:

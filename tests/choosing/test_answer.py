@@ -50,9 +50,9 @@ def test_the_table_says_what_was_asked_measured_and_crossed() -> None:
     "numbers, said",
     [
         ({"kernel": 0.0}, "more than 0 s"),
-        ({"launches": -1}, "not negative"),
+        ({"launches": -1}, "no negative number"),
         ({"runs": 0}, "at least one run"),
-        ({"edits": -1}, "not negative"),
+        ({"edits": -1}, "no negative number"),
         ({"cold_runs": 2}, "of 1 runs, 2 cannot be cold"),
         ({"cold_runs": -1}, "of 1 runs, -1 cannot be cold"),
         ({"costs": {}}, "no way to choose from"),

@@ -52,7 +52,7 @@ def test_a_time_with_its_unit(text: str, seconds: float) -> None:
 
 @pytest.mark.parametrize("text", ["", "30", "us", "banana", "-3us", "0us", "nan s", "1e999s", "3 weeks", "1..5s"])
 def test_what_is_no_time_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"is no time above 0; wanted a number and its unit, as 30us"):
+    with pytest.raises(ValueError, match=r"is not a time above 0; expected a number and its unit, such as 30us"):
         choosing.parse_seconds(text)
 
 

@@ -131,8 +131,8 @@ def changed(table: str, key: str, value: Any) -> dict[str, Any]:
         ),
         (TABLES | {"first_result": [first("nvrtc", "warm", 0)]}, "no way on a GPU has a cold and a warm first result"),
         (TABLES | {"timing": [launch("pycuda", 1e-6)]}, "`fourways time 1 --first --json first.json` measures them"),
-        (TABLES | {"timing": {"nvrtc": 1}}, "`timing` is no list of rows"),
-        (TABLES | {"timing": [1]}, "`timing` is no list of rows"),
+        (TABLES | {"timing": {"nvrtc": 1}}, "`timing` is not a list of rows"),
+        (TABLES | {"timing": [1]}, "`timing` is not a list of rows"),
         (without("first_result", "way"), r"a row of `first_result` has no good `way` \(None\)"),
         (without("first_result", "stages"), "`first_result` has no good `stages`"),
         (changed("first_result", "seconds", 1.0), r"no good `seconds` \(1.0\), as this version of Four Ways writes it"),
@@ -156,7 +156,7 @@ def test_what_is_missing_or_bad_is_said(write: Write, tables: Any, said: str) ->
 def test_a_file_of_another_kind_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "other.json"
     path.write_bytes(text.encode("latin-1"))
-    with pytest.raises(choosing.ResultsError, match=rf"{re.escape(str(path))} is no (JSON|file of results)"):
+    with pytest.raises(choosing.ResultsError, match=rf"{re.escape(str(path))} is not (valid JSON|a file of results)"):
         choosing.costs(path)
 
 
@@ -188,5 +188,5 @@ def test_a_clone_without_records_says_what_to_do(tmp_path: Path, monkeypatch: py
 def test_plug_ins_are_those_of_lesson_08() -> None:
     ptx, lto = choosing.plug_in_cost("ptx"), choosing.plug_in_cost("ltoir")
     assert 0 < ptx.start < 1 and 0 < lto.start < 1 and lto.launch < ptx.launch
-    with pytest.raises(choosing.ResultsError, match="08_linking.json tells of no plug-in as 'fatbin'; there are: "):
+    with pytest.raises(choosing.ResultsError, match="08_linking.json has no plug-in as 'fatbin'; there are: "):
         choosing.plug_in_cost("fatbin")

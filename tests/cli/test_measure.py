@@ -300,8 +300,11 @@ def test_time_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
         (("1", "--entry", "k"), "--entry: it is for a file of your own"),
         (("1", "--reference", "a.py:f"), "--reference: it is for a file of your own"),
         (("1", "--first", "--sizes", "9"), "--sizes: a first result is timed at one size"),
-        (("MINE", "MINE", "--first"), "KERNELS: side by side are files of your own, without --first"),
-        (("MINE", "1"), "KERNELS: side by side are files of your own"),
+        (
+            ("MINE", "MINE", "--first"),
+            "KERNELS: only files of your own can be timed side by side, and not with --first",
+        ),
+        (("MINE", "1"), "KERNELS: only files of your own can be timed side by side"),
     ],
 )
 def test_options_that_do_not_go_together(mine: Path, words: tuple[str, ...], said: str) -> None:

@@ -39,7 +39,7 @@ def test_a_way_that_cannot_run_here_has_no_row(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize("trials, runs", [(1, 2), (0, 2), (2, 0)])
 def test_nothing_to_predict_from(trials: int, runs: int) -> None:
-    with pytest.raises(ValueError, match="wanted two trials or more, and at least one run"):
+    with pytest.raises(ValueError, match="expected at least two trials and one run"):
         held_out.held_out("01", {}, [held_out.Trial(10)] * trials, {}, runs)
 
 

@@ -106,7 +106,7 @@ def test_missing_compilers(machine: Machine) -> None:
 
 
 def test_unknown_way() -> None:
-    with pytest.raises(ValueError, match="nothing is known of 'cython'; there are: gpu, two-gpus, nvcc"):
+    with pytest.raises(ValueError, match="unknown need 'cython'; there are: gpu, two-gpus, nvcc"):
         toolchain.missing("cython")
 
 

@@ -142,12 +142,12 @@ def place(command: str, example: str, suffix: str) -> Path:
 
 def sources(command: str, example: str) -> str:
     """Return the SHA-256 of the files that a command's example uses."""
-    if command == "choose":  # what lessons 00 and 01 recorded of the ways' costs
+    if command == "choose":  # the costs of the ways, recorded by lessons 00 and 01
         recorded = sorted((kernels.root() / "book" / "results").glob("*/0[01]_*.json"))
         return digest(path.read_bytes() for path in recorded)
     if own := _own(example):
         return digest(text.encode() for text in own)
-    units = [*linking.default_units(), kernels.path("apply_transform")]  # which the first of them includes
+    units = [*linking.default_units(), kernels.path("apply_transform")]  # the first unit includes this kernel
     paths = [lesson.kernel_file(example.split()[0])] if example else units
     return digest(path.read_bytes() for path in paths)
 

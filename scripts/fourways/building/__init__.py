@@ -8,13 +8,13 @@
 
 If a compiler refuses the kernel, its row says why, and the other compilers go on.
 
-*cold* is the time of a build without any cache. *cached* is the time of the same build in a new process, without
-imports and the GPU's context: the tool finds the machine code in its cache, and cmake finds nothing to do.
+*cold* is the time of a build without any cache. *cached* is the time of the same build in a new process, without its
+imports and the GPU's context. The tool then finds the machine code in its cache, and cmake finds nothing to do.
 
 nvcc has no cache. NVRTC 13.0 has one on machines with a driver, but confuses builds with and without `-ftz`, so it is
 off here. For nvrtc and nvcc, *cached* is therefore the time of CuPy's `RawModule`, which has a cache for both. CuPy
-asks the GPU for its architecture, so these two times need a GPU. They include two other things that CuPy does: it
-compiles an empty file to learn the compiler's version, and it loads the machine code into the driver.
+asks the GPU for its architecture, so these two times need a GPU. CuPy also compiles an empty file, to learn the
+compiler's version, and loads the machine code into the driver. These steps are included.
 """
 
 from fourways.building.artefacts import ALL_COMPILERS, Made, make

@@ -110,7 +110,7 @@ def build(
     refuses the kernel.
     """
     if "__global__" in str(path):
-        raise ValueError("the path of a file is wanted, and the text of a kernel came: write it to a file first")
+        raise ValueError("expected the path of a kernel file, got a kernel's text: write it to a file first")
     if compiler not in COMPILERS:
         raise ValueError(f"no compiler {compiler!r}; there are: {', '.join(COMPILERS)}")
     if output not in OUTPUTS:
@@ -119,7 +119,7 @@ def build(
         raise ValueError("NVRTC makes no fatbin; nvcc does")
     path, numbers = Path(path), [name.removeprefix("sm_") for name in ([arch] if isinstance(arch, str) else arch)]
     if len(numbers) > 1 and output != "fatbin":
-        raise ValueError(f"a {output} is for one architecture; {', '.join(numbers)} came")
+        raise ValueError(f"a {output} is for one architecture; got {', '.join(numbers)}")
     code, seconds, log = {"nvrtc": _nvrtc, "nvcc": _nvcc}[compiler](path, numbers, output, options)
     return Build(path, code, seconds, of_log(log))
 
@@ -141,7 +141,7 @@ def _nvrtc(path: Path, numbers: Sequence[str], output: str, options: Sequence[st
         "ptx": [f"-arch=compute_{numbers[0]}"],
         "ltoir": [f"-arch=sm_{numbers[0]}", "-dlto"],
     }[output]
-    # NVRTC 13.0 keeps what it compiled where there is a driver, and takes a build without -ftz for one with it
+    # on machines with a driver NVRTC 13.0 has a cache, which confuses builds with and without -ftz
     words = [*target, "--no-cache", *options, *(f"-I{folder}" for folder in (path.parent, *toolchain.include_dirs()))]
     source = path.read_bytes()
     start = time.perf_counter()

@@ -18,7 +18,9 @@ def choose(
     "as good". Raises ValueError for impossible numbers, and if the total is larger than a float.
     """
     if kernel <= 0 or launches < 0 or runs < 1 or edits < 0:
-        raise ValueError("a kernel takes more than 0 s, there is at least one run; launches and edits are not negative")
+        raise ValueError(
+            "expected a kernel of more than 0 s, at least one run, and no negative number of launches or edits"
+        )
     if not 0 <= cold_runs <= runs:
         raise ValueError(f"of {runs} runs, {cold_runs} cannot be cold")
     if not costs:
@@ -32,7 +34,7 @@ def choose(
     except OverflowError:  # an int too large for a float
         held = False
     if not held:
-        raise ValueError("all of it together takes more seconds than a number can hold")
+        raise ValueError("the total is more seconds than a number can hold")
     rows.sort(key=lambda row: row["total_seconds"])
     best = rows[0]
     for row in rows:

@@ -68,5 +68,5 @@ def parse_seconds(text: str) -> float:
     except (ValueError, KeyError):
         value = 0.0
     if not (0 < value < math.inf):
-        raise ValueError(f"{text!r} is no time above 0; wanted a number and its unit, as 30us, 0.2ms or 1.5s")
+        raise ValueError(f"{text!r} is not a time above 0; expected a number and its unit, such as 30us, 0.2ms or 1.5s")
     return value

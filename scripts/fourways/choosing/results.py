@@ -35,9 +35,10 @@ def costs(*paths: Path) -> dict[str, Cost]:
     """Return the costs of all ways in these files, by way. Rows of a later file replace those of an earlier one.
 
     The files must have a table `first_result` with cold and warm rows and `launch_seconds`. If an older table has no
-    launches, a table `timing` of the same machine gives them. With a table `edit_loop` (lesson 00's), `edit` is the
-    time of that loop in a running process, or else the time by which a fresh process is slower than a warm start.
-    Without it, `edit` is the time of a whole build. The host way is left out: its calls last as long as its kernels.
+    launches, a table `timing` of the same machine gives them. With a table `edit_loop` (lesson 00's), `edit` is that
+    loop's time in a running process. If only a fresh process was timed, `edit` is that time less a warm start.
+    Without the table, `edit` is the time of a whole build. The host way is left out: its calls last as long as its
+    kernels.
     Raises ResultsError for a bad file, and if a needed table is in none of the files.
     """
     rows_of: dict[str, dict[Any, Row]] = {"first_result": {}, "timing": {}, "edit_loop": {}}
@@ -83,7 +84,7 @@ def plug_in_cost(kind: str) -> Cost:
     links = {row["shipped"]: row for row in tables.get("price", []) if row["library"] == "this one"}
     calls = {row["program"]: row for row in tables.get("linked", [])}
     if kind not in links or kind not in calls:
-        raise ResultsError(f"{path} tells of no plug-in as {kind!r}; there are: {', '.join(links.keys() & calls)}")
+        raise ResultsError(f"{path} has no plug-in as {kind!r}; there are: {', '.join(links.keys() & calls)}")
     link = links[kind]["seconds"]
     return Cost(kind, {"link": link["median"]}, link["p10"], link["p90"], calls[kind]["seconds"]["median"])
 
@@ -116,10 +117,10 @@ def _read(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise ResultsError(f"{path} cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError):  # RecursionError: nested too deeply
-        raise ResultsError(f"{path} is no JSON that can be read; {_ONE}") from None
+        raise ResultsError(f"{path} is not valid JSON; {_ONE}") from None
     whole = isinstance(content, dict) and {"stamp", "tables"} <= content.keys()
     if not whole or not all(isinstance(content[key], dict) for key in ("stamp", "tables")):
-        raise ResultsError(f"{path} is no file of results, which holds `stamp` and `tables`; {_ONE}")
+        raise ResultsError(f"{path} is not a file of results with `stamp` and `tables`; {_ONE}")
     for key in ("device", "date"):
         if not isinstance(content["stamp"].get(key), str | None):
             raise ResultsError(f"{path}: its `stamp` has no good `{key}`; {_ONE}")
@@ -137,7 +138,7 @@ def _rows(path: Path, tables: Mapping[str, Any], name: str) -> list[Row]:
     """Return the rows of a table that are about ways on the GPU. Raises ResultsError if a needed value is missing."""
     rows = tables.get(name, [])
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise ResultsError(f"{path}: `{name}` is no list of rows, as this version of Four Ways writes it")
+        raise ResultsError(f"{path}: `{name}` is not a list of rows as this version of Four Ways writes it")
     if name == "timing":  # the host way and the copy have no launch
         rows = [row for row in rows if "launch_seconds" in row]
     rows = [row for row in rows if not is_host(str(row.get("way")))]

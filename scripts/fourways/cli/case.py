@@ -24,29 +24,29 @@ def case(
     ] = None,
     case_file: CaseFile = None,
 ) -> None:
-    """Begin a case: the small Python file that says what a kernel of your own is called with, and what is right.
+    """Begin a case: the small Python file with the inputs and the right answer of a kernel of your own.
 
-    `fourways case my.cu` writes my_case.py from the kernel's signature, as the compiler has it. For a kernel whose
-    arrays all have `size` elements, an element a thread, it is ready: `fourways check my.cu --case my_case.py`. Then
-    give it the inputs that you mean, and the right answer by NumPy; until then the host way judges.
+    `fourways case my.cu` writes my_case.py from the kernel's signature, as the compiler has it. If all arrays have
+    `size` elements, with one thread for each, the case is ready: `fourways check my.cu --case my_case.py`. Then write
+    your own inputs, and the right answer by NumPy. Until then the host way gives the right answer.
 
-    `fourways case my.cu --case my_case.py --way pycuda` shows the code that calls the kernel in that way, to be copied.
+    `fourways case my.cu --case my_case.py --way pycuda` shows the code that calls the kernel in that way, for copying.
 
-    A case defines what it needs of these:
+    A case defines `make_inputs`, and any of the others that it needs:
 
     - `make_inputs(size)`: the kernel's arguments in their order, without outputs and the size
     - `reference(*inputs)`: the right output, or a tuple of them
-    - `launch(size)`: grid, block and, if any, bytes of dynamic shared memory; default: a thread an element;
-      `launch(size, x, k)` also takes the inputs `x` and `k`, of an array its `x.shape`
-    - `options = ("-DTAPS=8",)`: for the compilers
+    - `launch(size)`: grid, block and, if any, bytes of dynamic shared memory; default: one thread per element;
+      `launch(size, x, k)` also takes the inputs `x` and `k`, so that it can use `x.shape`
+    - `options = ("-DTAPS=8",)`: options for the compilers
     - `rtol, atol = 1e-6, 1e-7`: an answer may differ by `atol + rtol * abs(right)`; default 1e-5 and 0
-    - `sizes = (1, 33, 1000)`: what to check at
-    - `size = "n"`: the parameter that takes the size, where several could
-    - `outputs = ("y",)`: where the kernel only reads a pointer that is not to const
-    - `in_place = ("u",)`: outputs that are read, too; `make_inputs` gives what they hold before
+    - `sizes = (1, 33, 1000)`: the sizes to check
+    - `size = "n"`: the parameter that takes the size, if several could
+    - `outputs = ("y",)`: the outputs, if the kernel only reads a pointer that is not to const
+    - `in_place = ("u",)`: outputs that are read, too; `make_inputs` gives their first contents
 
-    A pointer to one of CUDA's vector types takes the numbers of an element along the last axis: `float4 *` an array of
-    float32 of shape `(size, 4)`. Of `float2` and `double2` complex numbers will do, too.
+    For a pointer to a CUDA vector type, the last axis of the array holds an element's numbers: `float4 *` takes an
+    array of float32 of shape `(size, 4)`. For `float2` and `double2`, arrays of complex numbers are accepted, too.
     """
     from fourways import files, kernels, lesson
     from fourways.case import Case, signature_of, skeleton
@@ -59,7 +59,7 @@ def case(
         return print(f"{launch_text(mine)}\n\n{text}" if "launch(" in text else text, end="")
     if case_file:
         raise typer.BadParameter(
-            "it is for --way; without, a case is written: name it by --output", param_hint="--case"
+            "it goes with --way; without --way a case is written, and --output names it", param_hint="--case"
         )
     if not kernels.is_file(kernel):
         raise typer.BadParameter(f"{kernel}: give the path of a .cu or .cuh file of your own", param_hint="KERNEL")

@@ -12,8 +12,8 @@ def choose(
     kernel: Annotated[str, typer.Option(help="How long the GPU works on one launch, as 30us or 0.2ms.")] = "30us",
     launches: Annotated[int, typer.Option(min=0, help="Launches in a run of the program, after its first.")] = 200,
     runs: Annotated[int, typer.Option(min=1, help="Runs of the program, in a day or a week.")] = 100,
-    cold: Annotated[int, typer.Option(min=0, help="So many of these runs find nothing built.")] = 1,
-    edits: Annotated[int, typer.Option(min=0, help="How often the kernel changes, and is built anew.")] = 0,
+    cold: Annotated[int, typer.Option(min=0, help="The number of these runs that find nothing built.")] = 1,
+    edits: Annotated[int, typer.Option(min=0, help="How often the kernel changes and is built again.")] = 0,
     way: Ways = None,
     results: Annotated[
         list[Path] | None,
@@ -24,12 +24,12 @@ def choose(
 ) -> None:
     """Which way for your program? Computed from measurements: needs no GPU, and runs no kernel.
 
-    `fourways choose --kernel 30us --launches 200 --runs 100` answers: one kernel of 30 µs, 200 launches a run, a tool
-    started a hundred times a day, which way? The best one comes first; "as good" is too near to it to tell.
+    `fourways choose --kernel 30us --launches 200 --runs 100` compares the ways for a program that launches a kernel of
+    30 µs 200 times in each of 100 runs. The best way comes first. "as good" marks ways too near to it to tell.
 
     `fourways choose --kernel 2us --launches 100000 --runs 1 --figure choose.svg` draws total time against launches.
 
-    `fourways choose -r first.json` takes your own machine's numbers, which `fourways time 1 --first --json first.json`
+    `fourways choose -r first.json` uses your own machine's numbers, which `fourways time 1 --first --json first.json`
     wrote.
     """
     from fourways import choosing

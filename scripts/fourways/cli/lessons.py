@@ -221,7 +221,7 @@ def export(
     if not student and not solutions:
         raise typer.BadParameter("name a folder", param_hint="--student or --solutions")
     if student and solutions and student.resolve() == solutions.resolve():
-        raise typer.BadParameter("the two kinds of notebooks want two folders", param_hint="--solutions")
+        raise typer.BadParameter("notebooks with and without solutions need two folders", param_hint="--solutions")
     for folder, with_solutions in ((student, False), (solutions, True)):
         for path in lesson.export(chosen(lessons), folder, with_solutions) if folder else ():
             print(f"wrote {files.short(path)}")

@@ -30,15 +30,15 @@ def check(
 
     `fourways check 1 --way host` checks lesson 01 on the CPU. Outputs are poisoned first, NaN fails.
 
-    `fourways check my.cu --case my_case.py` checks a kernel of your own, whatever arrays, numbers and structs it
-    takes, with the inputs and against the reference of a case, which `fourways case my.cu` begins for you. Without a
-    case its arrays are random and of one size, its numbers 1, its structs all zeros, and the host way judges.
+    `fourways check my.cu --case my_case.py` checks a kernel of your own. The case gives the inputs (arrays, numbers,
+    structs) and the right answer; `fourways case my.cu` begins it for you. Without a case, arrays are random and of one
+    size, numbers are 1, structs are all zeros, and the host way gives the right answer.
 
-    `fourways check a.cu b.cu --case my_case.py --json rows.json` judges several files by one case. A file that cannot
-    be judged is a row that says why, and the others are judged.
+    `fourways check a.cu b.cu --case my_case.py --json rows.json` checks several files by one case. If a file cannot be
+    checked, its row says why, and the other files are checked.
 
-    `fourways check my.cu --sanitize thread` runs it on the CPU and names the lines of a race, between threads of a
-    block or between blocks; `--sanitize address` names those that use an array beyond its ends. No GPU is needed.
+    `fourways check my.cu --sanitize thread` runs the kernel on the CPU and names the lines of a race between threads of
+    a block or between blocks. `--sanitize address` names the lines that use an array beyond its ends. No GPU is needed.
     """
     from fourways import building, checking, host, lesson
     from fourways.kernels import InputError, NotThereError
@@ -137,7 +137,7 @@ def _sanitized(target: Any, sanitizer: str) -> Row:
 def _check_sanitized(ways: Any, size: int, kind: str) -> None:
     """Check one size. Raises CheckFailure with the sanitizer's finding.
 
-    In a search for races between blocks, a wrong answer alone is no finding: it may come from a race between threads of
+    In a search for races between blocks, a wrong answer alone is no finding. It may come from a race between threads of
     a block, which the next search finds.
     """
     from fourways import checking, host
@@ -174,16 +174,16 @@ def time(
 ) -> None:
     """Time the ways of a kernel side by side: warm, with a cold L2 cache, and the two costs of a launch.
 
-    `fourways time 1` times lesson 01. `fourways time 1 --sizes 2^10:2^28 --figure sizes.svg` does so at every doubling
-    and draws bytes/s against size, below the rate of a plain copy on the GPU.
+    `fourways time 1` times lesson 01. `fourways time 1 --sizes 2^10:2^28 --figure sizes.svg` times it at every doubling
+    of the size, and draws bytes/s against size, with the rate of a plain copy on the GPU.
 
-    `fourways time 1 --first` takes the first result apart, in fresh processes with cold and warm caches.
+    `fourways time 1 --first` times the stages of a first result, in fresh processes with cold and warm caches.
 
-    `fourways time my.cu --case my_case.py` times a kernel of your own, once it is right at awkward sizes, as by
-    `fourways check`. `fourways time my.cu variant.cu --case my_case.py` puts variants of it side by side, in turns.
+    `fourways time my.cu --case my_case.py` times a kernel of your own, after a check at awkward sizes as by
+    `fourways check`. `fourways time my.cu variant.cu --case my_case.py` times variants of it side by side, in turns.
 
-    Nothing is timed whose answer is wrong: outputs are poisoned before each sample and judged after the last one. Every
-    row says by which clock it is: the GPU's (device) or the host's.
+    A kernel with a wrong answer is not timed: outputs are poisoned before each sample and judged after the last one.
+    Every row names its clock: the GPU's (device) or the host's.
     """
     from fourways import checking, timing
     from fourways.case import Case
@@ -196,7 +196,9 @@ def time(
         raise typer.BadParameter("a first result is timed at one size, the lesson's", param_hint="--sizes")
     targets = [options.target(name, entry, case, reference, timeout) for name in kernels]
     if len(targets) > 1 and (first or not all(isinstance(target, Case) for target in targets)):
-        raise typer.BadParameter("side by side are files of your own, without --first", param_hint="KERNELS")
+        raise typer.BadParameter(
+            "only files of your own can be timed side by side, and not with --first", param_hint="KERNELS"
+        )
     _refuse_missing(way, missing)
     name = ", ".join(map(_name, targets))
     options.console.print(name, style="bold", markup=False, highlight=False)

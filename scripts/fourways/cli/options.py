@@ -45,7 +45,7 @@ Size = Annotated[str, typer.Option(help="Elements, as 1000 or 2^26.")]
 Entry = Annotated[str | None, typer.Option(help="The kernel in a file of your own, if it holds several.")]
 CaseFile = Annotated[
     Path | None,
-    typer.Option("--case", help="What a kernel of your own is called with: `fourways case my.cu` writes one."),
+    typer.Option("--case", help="The case of a kernel of your own: its inputs and answer. `fourways case` writes one."),
 ]
 Reference = Annotated[
     str | None,

@@ -18,34 +18,33 @@ def package(
     ] = None,
     folder: Annotated[
         Path | None,
-        typer.Argument(metavar="DIR", help="A folder: new, empty, or of this command's making; default: NAME."),
+        typer.Argument(metavar="DIR", help="A folder: new, empty, or made by this command; default: NAME."),
     ] = None,
     entry: Annotated[
         str | None, typer.Option(help="The kernel, if the file holds several; of a template `scale<float, 4>`.")
     ] = None,
     name: Annotated[
-        str | None, typer.Option(help="What is installed, imported and called; default: the kernel's name.")
+        str | None, typer.Option(help="The name of package, module and function; default: the kernel's name.")
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Write over files of the package that were edited, too.")
-    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite edited files of the package, too.")] = False,
 ) -> None:
     """Make a package that pip installs of a kernel and its case: `import NAME`, with CuPy arrays or PyTorch tensors.
 
-    `fourways package my.cu --case my_case.py`, for a kernel `softclip`, makes the folder `softclip`. In it are the
-    kernel as it stands, a binding that checks every argument before it launches, a Python function that allocates the
-    outputs, CMake's and pip's files, tests made from the case, which must have a reference, and a README. It needs
-    nothing of Four Ways any more.
+    `fourways package my.cu --case my_case.py`, for a kernel `softclip`, makes the folder `softclip`. It holds your
+    kernel unchanged, a binding that checks every argument before it launches, and a Python function that allocates the
+    outputs. It also holds CMake's and pip's files, a README, and tests made from the case, which must have a reference.
+    The package does not need Four Ways.
 
     `fourways package my.cu --case my_case.py --name clip work` calls it `clip`, and makes the folder `work`.
 
-    What an array tells is not asked for: the case is called at three small sizes, and an integer that is an extent of
-    the same array at all three is taken from it. The command prints where each number comes from; where two numbers
-    agree by chance, let the case tell them apart. Where the launch depends on more than the size, let `launch` take it.
+    The function does not ask for a number that an array's shape gives. The command calls the case at three small sizes:
+    an integer that equals the same extent at all three is taken from that array. The command prints where each number
+    comes from. If two numbers agree by chance, let the case give different ones. If the launch depends on more than the
+    size, let `launch` take the other inputs.
 
-    The same command writes a package of its own making anew. It keeps files that you have edited, and names them.
+    Run the command again to write the package again. It keeps files that you have edited, and names them.
 
-    `pip install ./softclip` then builds it; a C++ compiler must be there, nvcc comes from wheels. No GPU is needed.
+    `pip install ./softclip` builds the package. It needs a C++ compiler, but no GPU; nvcc comes from wheels.
     """
     from fourways import lesson
     from fourways import package as packages

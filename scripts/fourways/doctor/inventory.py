@@ -114,7 +114,9 @@ def newest_host_compiler(include: Path | None, kind: str) -> int | None:
         return None
     macro = {"gcc": "__GNUC__", "clang": "__clang_major__"}[kind]
     match = re.search(rf"{macro} (>=?) (\d+)", header.read_text(errors="replace"))
-    return int(match[2]) - (match[1] == ">=") if match else None
+    if match is None:
+        return None
+    return int(match[2]) - 1 if match[1] == ">=" else int(match[2])
 
 
 def pycuda_built_against() -> tuple[str | None, str]:

@@ -8,7 +8,7 @@ from fourways.choosing import Cost, total
 from fourways.tables import Row, Table, seconds, seconds_range
 from fourways.ways import missing
 
-_TARGET = 0.15  # how far the model may be off, as a part of the measurement
+_TARGET = 0.15  # the largest relative error that the model should have
 
 
 class Trial(NamedTuple):
@@ -35,7 +35,7 @@ def held_out(
     Raises ValueError for fewer than two trials or no run, and what `timing.first_result` raises.
     """
     if len(trials) < 2 or runs < 1:
-        raise ValueError("a trial's start comes from the others: wanted two trials or more, and at least one run")
+        raise ValueError("a trial's start comes from the other trials: expected at least two trials and one run")
     target = lesson.find(name)
     pairs = [(number, way) for number in range(len(trials)) for way in costs if not missing(way)]
     starts: dict[tuple[int, str], list[float]] = {pair: [] for pair in pairs}

@@ -43,7 +43,7 @@ def overlap(rows: Sequence[Row]) -> Row:
     """
     spans = {name: union([row for row in rows if stage(row) == name]) for name in STAGES}
     if not any(spans.values()):
-        raise ValueError("no overlap to speak of: no copies and no kernels in these rows")
+        raise ValueError("no overlap to compute: these rows hold no copies and no kernels")
     busy = {name: sum(end - start for start, end in pieces) for name, pieces in spans.items()}
     starts, ends = zip(*(span for pieces in spans.values() for span in pieces), strict=True)
     taken, bound = max(ends) - min(starts), max(busy.values())

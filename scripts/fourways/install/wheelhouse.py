@@ -44,7 +44,7 @@ def wheelhouse(
     entries = [text for name, texts in sorted(lock.items()) if name in carried for text in texts]
     # A marker may exclude all entries of the other packages.
     direct = carried & {canonicalize_name(each.name) for each in _requirements() if not each.marker} - {"pycuda"}
-    log(f"gathering wheels for {interpreter}, half a gigabyte where nothing is left out")
+    log(f"gathering wheels for {interpreter}: half a gigabyte if nothing is left out")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as work:
         gathering, wanted = Path(work, "wheels"), Path(work, "wanted.txt")

@@ -199,7 +199,9 @@ def _check_prototypes(paths: Sequence[Path], arch: str, folder: Path) -> None:
         except building.BuildError:
             return  # NVRTC may refuse what nvcc accepts, and the build itself has the better message
     if lines := [line for line in said.splitlines() if "Prototype doesn't match" in line]:
-        raise _refusal("a function is not of the types it is declared with; LTO would not notice", "\n".join(lines))
+        raise _refusal(
+            "a function is declared with other types than it is defined with; LTO would not notice", "\n".join(lines)
+        )
 
 
 def _offline(flag: str, paths: Sequence[Path], arch: str, folder: Path) -> Linked:

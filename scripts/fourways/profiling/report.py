@@ -63,7 +63,9 @@ def require_package() -> Any:
     try:
         import ncu_report
     except ImportError:
-        raise ReportError("a report is read by the package ncu-report, not installed: pip install ncu-report") from None
+        raise ReportError(
+            "the package ncu-report, which reads reports, is not installed: pip install ncu-report"
+        ) from None
     return ncu_report
 
 
@@ -75,7 +77,7 @@ def read(path: Path) -> Report:
     context = package.load_report(str(path))
     actions = [context[i][k] for i in range(context.num_ranges()) for k in range(context[i].num_actions())]
     if not actions:
-        raise ReportError(f"{path.name} holds no kernel: it is no report of Nsight Compute, or nothing was profiled")
+        raise ReportError(f"{path.name} holds no kernel: it is not a report of Nsight Compute, or nothing was profiled")
     report = Report([], [])
     for launch, action in enumerate(actions, 1):
         device = action[_DEVICE].as_string() if _DEVICE in action else ""

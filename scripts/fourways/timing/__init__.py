@@ -12,9 +12,15 @@ answer is wrong is not timed. Before each sample, outside of the time, the outpu
 in place with its old contents. After the last sample they are judged. So no call can find its answer in the output of
 an earlier call. On the GPU, this restoring also reads the inputs, so it leaves the L2 cache as a call would (`Judged`).
 
-The *first result* of a fresh process is divided into stages, by the host's clock: *start* (the interpreter), *import*
-(NumPy, CuPy, PyCUDA …), *context* (the driver sets up the GPU), *inputs* (made, and copied to the GPU), *build* (source
-to machine code, or from a cache), *load* (machine code to the driver), *launch* (the first call and the wait for it).
+The *first result* of a fresh process is divided into stages, by the host's clock:
+
+- *start*: the interpreter starts
+- *import*: NumPy, CuPy, PyCUDA …
+- *context*: the driver sets up the GPU
+- *inputs*: they are made, and copied to the GPU
+- *build*: from source to machine code, or from a cache
+- *load*: machine code goes to the driver
+- *launch*: the first call, and the wait for it
 """
 
 from fourways.tables import summary

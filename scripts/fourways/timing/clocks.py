@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-_BUDGET = 0.3  # seconds of samples aimed at
+_BUDGET = 0.3  # seconds to spend on samples
 _KERNELS = r"""
 extern "C" __global__ void one(long long *number) { *number = 1; }
 

@@ -26,7 +26,7 @@ def parse_sizes(text: str) -> list[int]:
         ends = [re.fullmatch(r"\s*(\d{1,15})(?:\^(\d{1,2}))?\s*", end) for end in part.split(":")]
         numbers = [int(end[1]) ** int(end[2] or 1) for end in ends if end]
         if len(numbers) < len(ends) or len(ends) > 2 or numbers[0] < 1 or numbers[0] > numbers[-1]:
-            raise ValueError(f"{part!r} is no size; wanted 1000, 2^20, or 2^10:2^28 for every doubling between")
+            raise ValueError(f"{part!r} is not a size; expected 1000, 2^20, or 2^10:2^28 for every doubling between")
         if numbers[-1] > 2**40:
             raise ValueError(f"{part!r}: no memory holds more than 2^40 elements")
         size = numbers[0]

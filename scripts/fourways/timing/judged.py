@@ -81,7 +81,7 @@ class Judged:
             octets = np.ascontiguousarray(before).reshape(-1).view(np.uint8)
             packs = np.resize(octets, -(-octets.size // _PACK) * _PACK).view(np.uint64).reshape(-1, 2)
             whole = cupy.asarray(packs)
-            is_uniform = bool((packs == packs[:1]).all())  # poison is
+            is_uniform = bool((packs == packs[:1]).all())  # poison is uniform
             source = (whole[:1] if is_uniform else whole).copy()
             spans.append((source.data.ptr, whole.data.ptr, len(packs), 0 if is_uniform else -1))
             self._sources.append(source)

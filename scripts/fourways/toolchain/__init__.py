@@ -1,8 +1,8 @@
 """The CUDA toolchain of this machine: the driver, its GPUs, and the compilers, headers and libraries of each toolkit.
 
-`missing()` says in one line what a way lacks here. `runs_on()` says which code runs on which GPU. `activate()` makes
-CuPy and PyCUDA use the same nvcc, and `child_environment()` does so for a fresh process. `stamp()` lists the device,
-the versions and the commit that a measured number depends on.
+`missing()` says in one line that a tool or package is missing, with the remedy. `runs_on()` says which code runs on
+which GPU. `activate()` makes CuPy and PyCUDA use the same nvcc, and `child_environment()` does so for a fresh process.
+`stamp()` lists the device, the versions and the commit that a measured number depends on.
 """
 
 from fourways.toolchain.architectures import ARCHITECTURES, architectures, runs_on

@@ -39,7 +39,7 @@ def missing(need: str) -> str | None:
     Raises ValueError for another name.
     """
     if need not in (known := ("gpu", "two-gpus", *_ABSENT)):
-        raise ValueError(f"nothing is known of {need!r}; there are: {', '.join(known)}")
+        raise ValueError(f"unknown need {need!r}; there are: {', '.join(known)}")
     if need == "gpu":
         present = driver()
         if present is None:

@@ -82,5 +82,5 @@ def test_without_gpus_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(toolchain, "gpus", list)
     with pytest.raises(ValueError, match="steps are taken 20 at a time; got 30"):
         cluster.scale_plates({64: 30})
-    with pytest.raises(ValueError, match=r"wanted numbers of GPUs from 1 to 0, 1 first; got \[1, 2\]"):
+    with pytest.raises(ValueError, match=r"expected numbers of GPUs from 1 to 0, beginning with 1; got \[1, 2\]"):
         cluster.scale_plates({64: 20}, [1, 2])

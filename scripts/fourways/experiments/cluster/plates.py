@@ -37,7 +37,7 @@ def scale_plates(steps: dict[int, int], counts: list[int] | None = None, limit: 
     if odd := [number for number in steps.values() if number < 1 or number % ROUND]:
         raise ValueError(f"steps are taken {ROUND} at a time; got {odd[0]}")
     if max(counts) > len(gpus) or counts[0] != 1:
-        raise ValueError(f"wanted numbers of GPUs from 1 to {len(gpus)}, 1 first; got {counts}")
+        raise ValueError(f"expected numbers of GPUs from 1 to {len(gpus)}, beginning with 1; got {counts}")
     rows: list[tables.Row] = []
     builds: list[tables.Row] = []
     problems: list[str] = []

@@ -31,7 +31,7 @@ def compile_cubin(source: str, arch: str, cache: Path | str | None = None) -> Pa
     from cuda.core import Program, ProgramOptions
     from cuda.core.utils import FileStreamProgramCache, make_program_cache_key
 
-    # NVRTC's own cache, where there is a driver, would answer for every worker of this machine
+    # on machines with a driver NVRTC has a cache, which all workers of a machine would share
     options = ProgramOptions(arch=arch, no_cache=True)
     key = make_program_cache_key(code=source, code_type="c++", options=options, target_type="cubin")
     cache = cache or tempfile.mkdtemp(prefix="cold-", dir=own_cache().parent)
