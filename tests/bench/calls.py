@@ -174,7 +174,7 @@ def run(*words: object) -> None:
 def of_package(folder: Path) -> Table:
     """The package of tests/cases/softclip, built by pip for this GPU, and launches of the same kernel from C++."""
     arch = toolchain.gpus()[0].arch
-    case = Case(CASES / "softclip.cu", case=CASES / "softclip.py")
+    case = Case.load(CASES / "softclip.cu", case=CASES / "softclip.py")
     package.write(case, "softclip", folder / "softclip")
     one = f"--config-settings=cmake.define.CMAKE_CUDA_ARCHITECTURES={arch.removeprefix('sm_')}-real"
     offline = ("--quiet", "--no-index", "--no-deps", "--no-build-isolation")

@@ -34,7 +34,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_the_only_kernel_is_found_and_checked_against_the_host_way(file: Path) -> None:
-    ways = Case(file).ways()
+    ways = Case.load(file).ways()
     assert ways.kernel == "scale"
     (row,) = [row for row in checking.check(ways).rows if row["way"] == "host"]
     assert row["outcome"] == "right"
@@ -46,7 +46,7 @@ def test_the_only_kernel_is_found_and_checked_against_the_host_way(file: Path) -
 def test_a_reference_decides(file: Path, factor: str, right: bool) -> None:
     expected = file.with_name("expected.py")
     expected.write_text(f"def half(x):\n    return {factor} * x.astype('f8')\n")
-    ways = Case(file, reference=f"{expected}:half").ways(["host"])
+    ways = Case.load(file, reference=f"{expected}:half").ways(["host"])
     if right:
         checking.check(ways)
     else:
@@ -55,8 +55,8 @@ def test_a_reference_decides(file: Path, factor: str, right: bool) -> None:
 
 
 def test_what_it_was_compared_with_is_said(file: Path, halving: str) -> None:
-    assert Case(file).compared_with.startswith("Checked against the host way: a mistake in the kernel's idea")
-    assert Case(file, reference=halving).compared_with == f"Checked against {halving}."
+    assert Case.load(file).compared_with.startswith("Checked against the host way: a mistake in the kernel's idea")
+    assert Case.load(file, reference=halving).compared_with == f"Checked against {halving}."
 
 
 def test_a_name_means_a_lesson_or_a_kernel(
@@ -82,8 +82,8 @@ def test_a_name_means_a_lesson_or_a_kernel(
 def test_one_of_several_must_be_named(file: Path) -> None:
     file.write_text(SCALE + SCALE.replace("scale", "other").replace('#include "half.h"', ""))
     with pytest.raises(InputError, match="--entry must name .* there are: scale, other"):
-        Case(file)
-    assert Case(file, "other").ways(["host"]).kernel == "other"
+        Case.load(file)
+    assert Case.load(file, "other").ways(["host"]).kernel == "other"
 
 
 @pytest.mark.parametrize(
@@ -97,30 +97,30 @@ def test_one_of_several_must_be_named(file: Path) -> None:
 def test_what_cannot_be_called_is_said(file: Path, entry: str | None, text: str, words: str) -> None:
     file.write_text(text)
     with pytest.raises(InputError, match=words):
-        Case(file, entry)
+        Case.load(file, entry)
 
 
 def test_a_file_that_cannot_be_read_is_said(file: Path) -> None:
     with pytest.raises(InputError, match="no file .*nowhere.cu: give the path of a .cu or .cuh"):
-        Case(file.with_name("nowhere.cu"))
+        Case.load(file.with_name("nowhere.cu"))
     file.write_bytes(b"// Gr\xfc\xdfe\n")
     with pytest.raises(InputError, match=r"mine.cu is no UTF-8 text \(invalid start byte at byte 5\)"):
-        Case(file)
+        Case.load(file)
 
 
 def test_a_reference_that_is_not_there(file: Path) -> None:
     with pytest.raises(InputError, match="no file 'expected.py'"):
-        Case(file, reference="expected.py:half")
+        Case.load(file, reference="expected.py:half")
     expected = file.with_name("expected.py")
     expected.write_text("half = 3\n")
     with pytest.raises(InputError, match="defines no function 'half'"):
-        Case(file, reference=f"{expected}:half")
+        Case.load(file, reference=f"{expected}:half")
 
 
 def test_a_reference_may_use_what_its_file_imports(file: Path) -> None:
     expected = file.with_name("expected.py")
     expected.write_text("import numpy as np\nHALF = 0.5\n\n\ndef half(x):\n    return np.multiply(x, HALF)\n")
-    checking.check(Case(file, reference=f"{expected}:half").ways())
+    checking.check(Case.load(file, reference=f"{expected}:half").ways())
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_a_reference_that_fails_is_said(file: Path, text: str, words: str) -> No
     expected = file.with_name("expected.txt")
     expected.write_text(text)
     with pytest.raises(InputError, match=words):
-        Case(file, reference=f"{expected}:half").reference(7, np.ones(7, np.float32))
+        Case.load(file, reference=f"{expected}:half").reference(7, np.ones(7, np.float32))
 
 
 STRUCT = """
@@ -156,7 +156,7 @@ def clip(tmp_path: Path) -> Callable[[str], Case]:
 
     def make(text: str) -> Case:
         (tmp_path / "case.py").write_text(text)
-        return Case(tmp_path / "clip.cu", case=tmp_path / "case.py")
+        return Case.load(tmp_path / "clip.cu", case=tmp_path / "case.py")
 
     return make
 
@@ -239,7 +239,7 @@ def test_nan_is_never_right_and_a_shape_in_place_is_the_input_s(file: Path) -> N
         ("x[1:]", r"shape \(4,\) for y"),
     ):
         case.write_text(f"{text}def reference(x, y): return {right}\n")
-        found = Case(file, case=case)
+        found = Case.load(file, case=case)
         with pytest.raises(InputError, match=f"case.py: reference gives {words}"):
             found.reference(*found.make_inputs(5))
 
@@ -249,7 +249,7 @@ def test_a_size_that_its_type_does_not_hold_is_said_before_arrays_are_made(file:
     with pytest.raises(
         InputError, match=r"n: the number 1099511627776 came; one from .* int32, is wanted; the kernel is scale\("
     ):
-        Case(file).make_inputs(2**40)
+        Case.load(file).make_inputs(2**40)
 
 
 def test_a_launch_is_asked_at_every_size(file: Path) -> None:
@@ -257,7 +257,7 @@ def test_a_launch_is_asked_at_every_size(file: Path) -> None:
     case.write_text("import numpy as np\ndef make_inputs(size): return np.ones(size, 'f4')\n")
     with case.open("a") as more:
         more.write("def launch(size): return -(-size // 256), 256\n")
-    found = Case(file, case=case)
+    found = Case.load(file, case=case)
     assert found.launch(257) == ((2,), (256,), 0) and found.has_launch
     with pytest.raises(InputError, match=r"case.py: launch\(0\): grid is \(0,\)"):
         checking.check(found.ways(["host"]))
@@ -295,7 +295,7 @@ def table(tmp_path: Path) -> Callable[[str], Case]:
 
     def make(text: str) -> Case:
         (tmp_path / "case.py").write_text(PICKED + text)
-        return Case(tmp_path / "table.cu", case=tmp_path / "case.py")
+        return Case.load(tmp_path / "table.cu", case=tmp_path / "case.py")
 
     return make
 
@@ -351,14 +351,14 @@ def test_a_relative_folder_of_headers_is_one_beside_the_kernel(file: Path, monke
         GOOD.replace("size = 'n'", "options = ('-Iheaders',)").replace(", np.zeros((), 'V16'), True, 1", ",")
     )
     monkeypatch.chdir(file.parent.parent)
-    checking.check(Case(file, case=case).ways(["host"]), [5])
+    checking.check(Case.load(file, case=case).ways(["host"]), [5])
 
 
 def test_a_template_is_named_by_its_instance(file: Path) -> None:
     file.write_text(SCALE.replace('extern "C"', "template <class T>").replace("float", "T").replace("HALF", "T(0.5)"))
     with pytest.raises(BuildError, match="mine.cu holds only templates\nAdvice: name an instance: scale<float>"):
-        Case(file)
-    case = Case(file, "scale<double>")
+        Case.load(file)
+    case = Case.load(file, "scale<double>")
     assert case.make_inputs(5)[1].dtype == np.float64
     ways = case.ways()
     assert not ways.functions and "it finds no template by name" in ways.missing["host"]
@@ -369,13 +369,13 @@ def test_a_template_is_named_by_its_instance(file: Path) -> None:
 def test_a_kernel_without_extern_c_is_said(file: Path) -> None:
     file.write_text(SCALE.replace('extern "C"', ""))
     with pytest.raises(BuildError, match='refused mine.cu:\n.*\nscale must be extern "C"'):
-        Case(file).ways(["host"])
+        Case.load(file).ways(["host"])
 
 
 def test_launch_bounds_and_comments_are_no_kernels(file: Path) -> None:
     bounded = SCALE.replace("void scale", "void __launch_bounds__(256) scale")
     file.write_text(f"// __global__ void old(float *x)\n/* __global__ void older(float *x) */{bounded}")
-    assert Case(file).entry == "scale"
+    assert Case.load(file).entry == "scale"
 
 
 @pytest.fixture
@@ -395,7 +395,7 @@ def test_a_module_beside_the_case_is_no_part_of_it(clip: Callable[[str], Case], 
 def test_a_reference_too_large_for_the_dtype_is_infinite(file: Path, recwarn: pytest.WarningsRecorder) -> None:
     expected = file.with_name("expected.py")
     expected.write_text("def big(x):\n    return x.astype('f8') * 1e300\n")
-    right = Case(file, reference=f"{expected}:big").reference(2, np.ones(2, np.float32))["y"]
+    right = Case.load(file, reference=f"{expected}:big").reference(2, np.ones(2, np.float32))["y"]
     assert right.tolist() == [np.inf] * 2 and not recwarn.list
 
 
@@ -403,7 +403,7 @@ def test_a_reference_too_large_for_the_dtype_is_infinite(file: Path, recwarn: py
 def test_no_case_holds_addresses(parameter: str, tmp_path: Path) -> None:
     (tmp_path / "deep.cu").write_text(f'extern "C" __global__ void deep({parameter}, float *y, int n) {{}}')
     with pytest.raises(InputError, match="a case gives arrays and numbers, none of which holds an address"):
-        Case(tmp_path / "deep.cu")
+        Case.load(tmp_path / "deep.cu")
 
 
 JUDGE = "host, which says what is right where no reference does, refused mine.cu:\n"
@@ -412,10 +412,10 @@ JUDGE = "host, which says what is right where no reference does, refused mine.cu
 def test_a_kernel_that_the_host_cannot_compile_needs_a_reference(file: Path, halving: str) -> None:
     file.write_text(SCALE.replace("long long i", 'asm("");\n    long long i'))
     with pytest.raises(BuildError, match=f"{JUDGE}mine.cu has no host way: it has inline PTX"):
-        Case(file).ways()
+        Case.load(file).ways()
     with pytest.raises(BuildError, match=f"{JUDGE}mine.cu has no host way"):
-        Case(file).reference(3, np.ones(3, np.float32))
-    ways = Case(file, reference=halving).ways()
+        Case.load(file).reference(3, np.ones(3, np.float32))
+    ways = Case.load(file, reference=halving).ways()
     assert "inline PTX" in ways.missing["host"] and "host" not in ways.functions
     assert ways.reference(3, np.ones(3, np.float32))["y"].tolist() == [0.5] * 3
 
@@ -423,7 +423,7 @@ def test_a_kernel_that_the_host_cannot_compile_needs_a_reference(file: Path, hal
 def test_without_a_compiler_the_host_way_is_missing(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolchain, "host_compiler", lambda: None)
     monkeypatch.setattr(toolchain, "missing", lambda need: "no compiler here" if need == "host compiler" else "no GPU")
-    ways = Case(file).ways()
+    ways = Case.load(file).ways()
     assert ways.missing["host"] == "no compiler here" and not ways.functions
     with pytest.raises(BuildError, match=f"{JUDGE}no compiler here"):
         ways.reference(3, np.ones(3, np.float32))
@@ -475,12 +475,12 @@ def test_a_compilers_own_exception_becomes_its_words(
 ) -> None:
     compilers.words[way] = words
     with pytest.raises(BuildError) as error:
-        Case(file).ways()
+        Case.load(file).ways()
     assert str(error.value).startswith(f"{way} refused mine.cu:\n{words}\nAdvice: {advice}")
 
 
 def test_every_compiler_gets_the_source_and_its_folder(file: Path, compilers: SimpleNamespace) -> None:
-    ways = Case(file).ways()
+    ways = Case.load(file).ways()
     assert list(ways.functions) == list(WAYS)
     folder = str(file.parent)
     folders = {"nvrtc": (f"-I{folder}",), "nvcc": (f"-I{folder}",), "pycuda": (folder,), "pybind11": ()}
@@ -490,7 +490,7 @@ def test_every_compiler_gets_the_source_and_its_folder(file: Path, compilers: Si
 def test_only_the_chosen_ways_are_compiled(file: Path, compilers: SimpleNamespace, halving: str) -> None:
     """So that another compiler's refusal, or its seconds, are no hindrance."""
     compilers.words["pycuda"] = "nobody asked for it"
-    assert Case(file).ways(["nvrtc"]).functions.keys() == {"nvrtc"}
+    assert Case.load(file).ways(["nvrtc"]).functions.keys() == {"nvrtc"}
     file.write_text(SCALE.replace("long long i", 'asm("");\n    long long i'))  # what the host way would refuse
-    assert Case(file, reference=halving).ways(["nvcc"]).functions.keys() == {"nvcc"}
+    assert Case.load(file, reference=halving).ways(["nvcc"]).functions.keys() == {"nvcc"}
     assert [way for way, *_ in compilers.asked] == ["nvrtc", "nvcc"]

@@ -24,7 +24,7 @@ SAID = {
 
 def case_of(name: str) -> Case:
     path = CASES[0].with_name(f"{name}.cu")
-    return Case(path, case=path.with_suffix(".py"))
+    return Case.load(path, case=path.with_suffix(".py"))
 
 
 @pytest.mark.parametrize("name", [path.stem for path in CASES])
@@ -55,7 +55,7 @@ def test_complex_numbers_of_thrust(tmp_path: Path) -> None:
         '#include <thrust/complex.h>\nextern "C" __global__ void square(const thrust::complex<double> *z, '
         "thrust::complex<double> *w, int n) { for (int i = 0; i < n; ++i) w[i] = z[i] * z[i]; }\n"
     )
-    case = Case(file)
+    case = Case.load(file)
     assert case.signature.parameters[0].type == "const thrust::complex<double> *"
     inputs = case.make_inputs(5)
     np.testing.assert_allclose(case.reference(*inputs)["w"], inputs[1] ** 2)
@@ -123,7 +123,7 @@ def test_the_skeleton_of_each_is_python_and_runs_where_its_guess_is_right(path: 
     signature = building.signatures(path)[path.stem]
     file = tmp_path / f"{path.stem}_case.py"
     file.write_text(skeleton(signature, path.read_text()))
-    case = Case(path, case=file)
+    case = Case.load(path, case=file)
     inputs = case.make_inputs(33)
     if path.stem in FITTING:
         checking.check(case.ways(["host"]), [1, 33, 1009])
@@ -142,7 +142,7 @@ def test_skeletons_are_clean(tmp_path: Path) -> None:
     for path in (*CASES, wide):
         (signature,) = building.signatures(path).values()
         (tmp_path / f"{path.stem}_case.py").write_text(skeleton(signature, path.read_text()))
-    Case(wide, case=tmp_path / "wide_case.py").make_inputs(5)
+    Case.load(wide, case=tmp_path / "wide_case.py").make_inputs(5)
     configured = ["--config", str(Path(__file__).parents[2] / "pyproject.toml"), str(tmp_path)]
     done = subprocess.run([sys.executable, "-m", "ruff", "check", *configured], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout

@@ -162,7 +162,7 @@ def test_the_code_of_a_way_runs_as_it_is_printed(tmp_path: Path) -> None:
             shutil.copy(CASES / f"{name}.{ending}", tmp_path)
         words = ["case", str(tmp_path / f"{name}.cu"), "--case", str(tmp_path / f"{name}.py"), "--way", "host"]
         text = CliRunner().invoke(cli.app, words).stdout
-        case = Case(tmp_path / f"{name}.cu", case=tmp_path / f"{name}.py")
+        case = Case.load(tmp_path / f"{name}.cu", case=tmp_path / f"{name}.py")
         inputs = case.make_inputs(33)
         expected = case.reference(*inputs)
         outputs = checking.fresh_outputs(inputs, expected, case.starts)

@@ -212,7 +212,7 @@ def test_what_runs_on_the_cpu_is_compiled_for_a_gpu(mine: Path, tmp_path: Path) 
 @NO_GPU
 def test_without_a_compiler_for_a_gpu_nothing_is_claimed(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mine.write_text("#ifdef __CUDA_ARCH__\n#define ONE 7\n#else\n#define ONE 1\n#endif\n" + mine.read_text())
-    target = Case(mine)
+    target = Case.load(mine)
     monkeypatch.setattr(toolchain, "loaded_library", lambda name: None)
     monkeypatch.setattr(toolchain, "nvcc", lambda: None)
     assert refused_for_gpu(target) is None

@@ -22,7 +22,7 @@ NAMES = sorted(path.stem for path in FOLDER.glob("*.cu"))
 SIZES = (0, 1, 33, 257, 1009, 65_537)
 CANNOT: dict[str, dict[str, str]] = {}
 """By kernel: the ways that cannot run it, each with its reason."""
-BUILD = "import sys; from fourways.case import Case; Case(sys.argv[1], case=sys.argv[2]).ways()"
+BUILD = "import sys; from fourways.case import Case; Case.load(sys.argv[1], case=sys.argv[2]).ways()"
 COPY = """extern "C" __global__ void copy(const float *x, float *y, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -55,7 +55,7 @@ def caches(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def case_of(caches: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Case]:
     def find(name: str) -> Case:
         monkeypatch.setenv("FOURWAYS_CACHE_DIR", str(caches / name))
-        return Case(FOLDER / f"{name}.cu", case=FOLDER / f"{name}.py")
+        return Case.load(FOLDER / f"{name}.cu", case=FOLDER / f"{name}.py")
 
     return find
 
@@ -64,7 +64,7 @@ def copies(folder: Path, kernel: str = COPY) -> Case:
     """A kernel that should copy, with its case."""
     (folder / "copy.cu").write_text(kernel)
     (folder / "case.py").write_text(CASE)
-    return Case(folder / "copy.cu", case=folder / "case.py")
+    return Case.load(folder / "copy.cu", case=folder / "case.py")
 
 
 def fourways(*words: str | Path) -> subprocess.CompletedProcess[str]:
@@ -83,7 +83,7 @@ def test_every_way_is_right(name: str, case_of: Callable[[str], Case]) -> None:
 
 def test_without_a_case_the_host_way_judges_the_others(tmp_path: Path) -> None:
     copies(tmp_path)
-    case = Case(tmp_path / "copy.cu")
+    case = Case.load(tmp_path / "copy.cu")
     ways = case.ways(["nvrtc", "pycuda", "host"])
     assert [row["outcome"] for row in checking.check(ways).rows][:3] == ["right"] * 3
     assert case.compared_with.startswith("Checked against the host way")
@@ -92,7 +92,7 @@ def test_without_a_case_the_host_way_judges_the_others(tmp_path: Path) -> None:
 def test_a_template_s_instance_by_nvrtc_and_the_binding(tmp_path: Path) -> None:
     (tmp_path / "copy.cu").write_text(COPY.replace('extern "C"', "template <class T>").replace("float", "T"))
     (tmp_path / "case.py").write_text(CASE)
-    ways = Case(tmp_path / "copy.cu", "copy<float>", tmp_path / "case.py").ways()
+    ways = Case.load(tmp_path / "copy.cu", "copy<float>", tmp_path / "case.py").ways()
     assert list(ways.functions) == ["nvrtc", "pybind11"]
     checking.check(ways, SIZES)
 

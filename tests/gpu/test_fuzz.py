@@ -285,7 +285,7 @@ def softclip(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
     if reason := toolchain.missing("nvcc"):
         pytest.skip(reason)
     folder = tmp_path_factory.mktemp("site")
-    case = Case(CASES / "softclip.cu", case=CASES / "softclip.py")
+    case = Case.load(CASES / "softclip.cu", case=CASES / "softclip.py")
     package.build_alone(case, folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(folder)
@@ -293,7 +293,7 @@ def softclip(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
 
 
 def generated(module: ModuleType) -> Target:
-    case = Case(CASES / "softclip.cu", case=CASES / "softclip.py")
+    case = Case.load(CASES / "softclip.cu", case=CASES / "softclip.py")
 
     def call(_: int, x: Any, bias: Any, gain: Any, knee: Any, out: Any, stream: Any) -> None:
         module.softclip_package(x, bias, gain, knee, out=out, stream=stream)

@@ -30,7 +30,7 @@ def run(*words: object, **more: str) -> str:
 
 
 def the_case(name: str) -> Case:
-    return Case(CASES / f"{name}.cu", case=CASES / f"{name}.py")
+    return Case.load(CASES / f"{name}.cu", case=CASES / f"{name}.py")
 
 
 def installed(name: str, made: Path) -> Path:
@@ -150,7 +150,7 @@ def reference(x):
 def launch(size):
     return 1, 256, 4 * 16384
 """)
-    case = Case(tmp_path / "turn.cu", case=tmp_path / "case.py")
+    case = Case.load(tmp_path / "turn.cu", case=tmp_path / "case.py")
     size, x = case.make_inputs(16384)
     y = cupy.zeros(16384, "f4")
     ways.WAYS["pybind11"].function(case)(size, cupy.asarray(x), y)

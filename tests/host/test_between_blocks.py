@@ -88,7 +88,7 @@ def test_what_leaves_its_arrays_is_said_in_the_words_of_a_plain_launch() -> None
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_cases_have_no_race_between_blocks(path: Path) -> None:
     with host.sanitizing("blocks"):
-        ways = Case(path, case=path.with_suffix(".py")).ways(["host"])
+        ways = Case.load(path, case=path.with_suffix(".py")).ways(["host"])
         rows = checking.check(ways, [size for size in ways.sizes if size < 2000] or SMALL).rows
     assert [row["outcome"] for row in rows if row["way"] == "host"] == ["right"]
 

@@ -41,7 +41,7 @@ def test_a_lesson_s_own_cells(tmp_path: Path) -> None:
 
 
 def test_a_kernel_of_ones_own(file: Path, tmp_path: Path) -> None:
-    told = lesson.task(Case(file), "host", 300, tmp_path)
+    told = lesson.task(Case.load(file), "host", 300, tmp_path)
     assert (told["kernel"], told["rtol"], told["binding"]) == ("add_one", Case.rtol, None)
     ran = run(told)
     size, x = ran.inputs
@@ -53,7 +53,7 @@ def test_a_kernel_of_ones_own(file: Path, tmp_path: Path) -> None:
 def test_names_of_outputs_are_free(tmp_path: Path) -> None:
     """`file` is an argument of numpy.savez."""
     (tmp_path / "copy.cu").write_text(ADD.replace("*y", "*file").replace("y[i]", "file[i]"))
-    ran = run(lesson.task(Case(tmp_path / "copy.cu"), "host", 33, tmp_path))
+    ran = run(lesson.task(Case.load(tmp_path / "copy.cu"), "host", 33, tmp_path))
     np.testing.assert_array_equal(ran.expected["file"], ran.inputs[1] + np.float32(1))
 
 

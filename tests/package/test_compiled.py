@@ -48,7 +48,7 @@ def site(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("made")
     cases = root / "tests" / "cases"
     (made / "case.py").write_text((cases / "softclip.py").read_text() + LAUNCH)
-    package.write(Case(cases / "softclip.cu", case=made / "case.py"), "softclip", made / "softclip")
+    package.write(Case.load(cases / "softclip.cu", case=made / "case.py"), "softclip", made / "softclip")
     offline = ("-m", "pip", "--disable-pip-version-check")
     arch = next((gpu.arch.removeprefix("sm_") for gpu in toolchain.gpus()), "90")
     one = f"--config-settings=cmake.define.CMAKE_CUDA_ARCHITECTURES={arch}-real"
@@ -138,7 +138,7 @@ def refused(call: Callable[..., None], *arguments: object) -> str:
 
 def test_a_way_is_built_once_by_two_at_a_time(root: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = root / "tests" / "cases" / "minmax.cu"
-    case = Case(file, case=file.with_suffix(".py"))
+    case = Case.load(file, case=file.with_suffix(".py"))
     with ThreadPoolExecutor(2) as pool:
         ways = [way.result() for way in [pool.submit(package.binding, case) for _ in range(2)]]
     assert len(kept(cache)) == 1
@@ -164,7 +164,7 @@ def test_a_kernel_may_have_names_that_its_package_uses(cache: Path, tmp_path: Pa
     )
     case = f"import numpy as np\nsize = 'on'\n{inputs}\ndef reference(x, *_): return x, x{LAUNCH}"
     (tmp_path / "case.py").write_text(case)
-    way = package.binding(Case(tmp_path / "k.cu", case=tmp_path / "case.py"))
+    way = package.binding(Case.load(tmp_path / "k.cu", case=tmp_path / "case.py"))
     first, second, knee = Exported((5,)), Exported((10,)), np.zeros((), "V4")
     out = Exported((5,), address=0x7F00_0001_0000), Exported((5,), address=0x7F00_0002_0000)
     assert "call has dtype int32; wanted float32" in refused(
@@ -182,17 +182,17 @@ def test_where_nothing_can_be_kept(root: Path, monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(
         building.BuildError, match=r"cannot be kept in /proc/nowhere \(No .*folder that can be written$"
     ):
-        Case(file, case=file.with_suffix(".py")).function("pybind11")
+        Case.load(file, case=file.with_suffix(".py")).function("pybind11")
 
 
 def test_what_nvcc_refuses_is_said_in_its_words_and_not_kept(root: Path, cache: Path, tmp_path: Path) -> None:
     file = root / "tests" / "cases" / "reverse.cu"
     only_nvrtcs = "\noptions = ('--device-as-default-execution-space',)\n"
     (tmp_path / "case.py").write_text(file.with_suffix(".py").read_text() + only_nvrtcs)
-    case, before = Case(file, case=tmp_path / "case.py"), kept(cache)
+    case, before = Case.load(file, case=tmp_path / "case.py"), kept(cache)
     with pytest.raises(package.PackageError, match="(?s)the binding of reverse cannot be built:\nFAILED.*error: unrec"):
         package.binding(case)
     assert kept(cache) == before
     (tmp_path / "case.py").write_text(file.with_suffix(".py").read_text())
-    package.binding(Case(file, case=tmp_path / "case.py"))
+    package.binding(Case.load(file, case=tmp_path / "case.py"))
     assert len(kept(cache)) == len(before) + 1, "what failed is in the way of what is right"

@@ -21,13 +21,13 @@ FOUND: dict[str, tuple[str, set[str]]] = {
 def interface(folder: Path, kernel: str, case: str) -> package.Interface:
     (folder / "k.cu").write_text(f'extern "C" __global__ void k({kernel}) {{}}')
     (folder / "case.py").write_text(f"import numpy as np\n{case}\n")
-    return package.interface(Case(folder / "k.cu", case=folder / "case.py"))
+    return package.interface(Case.load(folder / "k.cu", case=folder / "case.py"))
 
 
 @pytest.mark.parametrize("name", FOUND)
 def test_what_no_array_tells_is_asked_for(name: str, root: Path) -> None:
     file = root / "tests" / "cases" / f"{name}.cu"
-    face = package.interface(Case(file, case=file.with_suffix(".py")))
+    face = package.interface(Case.load(file, case=file.with_suffix(".py")))
     arguments, told = FOUND[name]
     assert face.arguments == tuple(arguments.split())
     assert told <= set(face.told)

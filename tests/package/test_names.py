@@ -61,7 +61,7 @@ def case_of(folder: Path, names: list[str]) -> Case:
     for name, (kind, type) in zip(names, KINDS, strict=True):
         size = 8 if "*" in type else 4
         parameters.append(Parameter(name, type, kind, size, size, "int32" if type == "int" else "float32"))
-    return Case(folder / "k.cu", case=folder / "case.py", signature=Signature("k", tuple(parameters)))
+    return Case.load(folder / "k.cu", case=folder / "case.py", signature=Signature("k", tuple(parameters)))
 
 
 def called(folder: Path, name: str, names: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

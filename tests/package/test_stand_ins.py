@@ -60,7 +60,7 @@ def made(
 
     def make(stem: str) -> tuple[Case, Callable[..., Any], Callable[[], list[str]]]:
         file, name = root / "tests/cases" / f"{stem}.cu", f"fake_{stem}"
-        case = Case(file, case=file.with_suffix(".py"))
+        case = Case.load(file, case=file.with_suffix(".py"))
         package.write(case, name, tmp_path / name)
         source = tmp_path / name / "src"
         library = source / name / "_binding.so"

@@ -67,7 +67,7 @@ def case(tmp_path: Path) -> Case:
     (tmp_path / "half.cuh").write_text("// of HALF\n")
     (tmp_path / "mine.cu").write_text(KERNEL)
     (tmp_path / "case.py").write_text(CASE)
-    return Case(tmp_path / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
+    return Case.load(tmp_path / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
 
 
 def test_the_kernel_and_the_case_are_carried_over(case: Case, root: Path, tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_python_is_as_formatters_and_type_checkers_want_it(root: Path, tmp_path:
     names = []
     for file in sorted((root / "tests" / "cases").glob("*.cu")):
         names.append(f"my_{file.stem}")
-        package.write(Case(file, case=file.with_suffix(".py")), names[-1], tmp_path / names[-1])
+        package.write(Case.load(file, case=file.with_suffix(".py")), names[-1], tmp_path / names[-1])
     assert len(names) > 10
     for words in (["check", "--select", "E,F,W,I,B,UP,SIM,RUF", "--line-length", "120"], ["format", "--check"]):
         for name in names:  # one by one: the settings of a folder are those of its own pyproject.toml
@@ -157,7 +157,7 @@ def test_a_case_that_lacks_something_leaves_nothing(old: str, new: str, told: st
     (tmp_path / "half.cuh").write_text("")
     (tmp_path / "mine.cu").write_text(KERNEL)
     (tmp_path / "case.py").write_text(CASE.replace(old, new))
-    case = Case(tmp_path / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
+    case = Case.load(tmp_path / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
     with pytest.raises(package.PackageError, match=told):
         package.write(case, "double_it", tmp_path / "new")
     assert sorted(path.name for path in tmp_path.iterdir() if path.name != "__pycache__") == [
@@ -168,14 +168,14 @@ def test_a_case_that_lacks_something_leaves_nothing(old: str, new: str, told: st
 def test_without_a_case_there_is_no_package(tmp_path: Path) -> None:
     (tmp_path / "k.cu").write_text('extern "C" __global__ void k(const float *x, float *y, int n) {}')
     with pytest.raises(package.PackageError, match=r"--case my_case\.py; `fourways case k\.cu` writes one"):
-        package.write(Case(tmp_path / "k.cu"), "double_it", tmp_path / "new")
+        package.write(Case.load(tmp_path / "k.cu"), "double_it", tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
 
 def test_a_header_above_the_kernel_is_refused(case: Case, tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "mine.cu").write_text(KERNEL.replace("half.cuh", "../half.cuh"))
-    above = Case(tmp_path / "deep" / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
+    above = Case.load(tmp_path / "deep" / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
     with pytest.raises(package.PackageError, match="copy that header beside the kernel first"):
         package.write(above, "double_it", tmp_path / "new")
 
@@ -197,7 +197,7 @@ def test_the_first_comment_is_the_summary(comment: str, told: str, tmp_path: Pat
     kernel = "__global__ void scale(const float *x, float *y, int n) {}"
     (tmp_path / "mine.cu").write_text(f"{comment}\n{kernel} // no comment of the file\n")
     (tmp_path / "case.py").write_text(CASE[: CASE.index("def launch")].replace('"""Twice x."""', ""))
-    case = Case(tmp_path / "mine.cu", case=tmp_path / "case.py")
+    case = Case.load(tmp_path / "mine.cu", case=tmp_path / "case.py")
     package.write(case, "double_it", tmp_path / "new")
     for file in ("src/double_it/__init__.py", "pyproject.toml", "README.md"):
         assert told in (tmp_path / "new" / file).read_text(encoding="utf-8")
@@ -234,7 +234,7 @@ def test_a_package_is_written_anew_but_for_what_was_edited(case: Case, tmp_path:
     (tmp_path / "mine.cu").write_text(KERNEL.replace("HALF", "2 * HALF"))
     (tmp_path / "case.py").write_text(CASE.replace("Twice x", "Two x"))
     (tmp_path / "mine.cu").write_text(KERNEL.replace("HALF", "2 * HALF").replace('#include "half.cuh"\n', ""))
-    changed = Case(tmp_path / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
+    changed = Case.load(tmp_path / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
     for _ in range(2):  # what is kept stays known as edited
         assert package.write(changed, "double_it", folder)[1] == ["README.md", "src/kernel/mine.cu"]
         now = texts(folder)
@@ -251,7 +251,7 @@ def test_an_update_that_fails_changes_nothing(case: Case, tmp_path: Path, monkey
     package.write(case, "double_it", folder)
     first = texts(folder)
     (tmp_path / "case.py").write_text(CASE.replace("Twice x", "Two x"))
-    changed = Case(tmp_path / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
+    changed = Case.load(tmp_path / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
     rename = Path.rename
 
     def full(source: Path, target: Path) -> Path:
@@ -276,7 +276,7 @@ def test_a_kernel_may_have_many_parameters(tmp_path: Path) -> None:
     (tmp_path / "k.cu").write_text(f'extern "C" __global__ void k({many}, float *y, int n) {{}}')
     inputs = "import numpy as np\ndef make_inputs(size): return (np.ones(size, 'f4'),) * 16\n"
     (tmp_path / "case.py").write_text(f"{inputs}def reference(x, *_): return x")
-    package.write(Case(tmp_path / "k.cu", case=tmp_path / "case.py"), "k", tmp_path / "new")
+    package.write(Case.load(tmp_path / "k.cu", case=tmp_path / "case.py"), "k", tmp_path / "new")
     assert all(f'"x{number}"_a' in (tmp_path / "new/src/k.cpp").read_text() for number in range(16))
 
 
@@ -285,7 +285,7 @@ def test_its_tests_compare_as_the_case_says(stem: str, root: Path, tmp_path: Pat
     """An answer within the tolerance passes, one beyond it does not; of structs each field by itself, no gaps."""
     text = (root / "tests/cases" / f"{stem}.py").read_text()
     (tmp_path / "case.py").write_text(f"{text}\nrtol, atol = 0.01, 0.5\n")
-    case = Case(root / "tests/cases" / f"{stem}.cu", case=tmp_path / "case.py")
+    case = Case.load(root / "tests/cases" / f"{stem}.cu", case=tmp_path / "case.py")
     package.write(case, "made", tmp_path / "made")
     tests = (tmp_path / "made/tests/test_made.py").read_text()
     compare: dict = {}

@@ -181,7 +181,7 @@ def test_the_package_of_a_case_is_built_once_and_imported(clone: Path, monkeypat
         "import numpy as np\ndef make_inputs(size): return np.ones(size, 'f4')\ndef reference(x): return x\n"
     )
     monkeypatch.setattr(package, "build_alone", build)
-    cold, warm = timing.first_results(Case(kernel, case=case), ["pybind11"]).rows
+    cold, warm = timing.first_results(Case.load(kernel, case=case), ["pybind11"]).rows
     assert built == ["copy"]
     assert cold["stages"]["build"] > 1e6 > warm["seconds"]["p90"]
     assert warm["stages"]["load"] > 0.1, "to import what was built is to load it"

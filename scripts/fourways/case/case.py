@@ -31,8 +31,8 @@ import numpy as np
 
 from fourways import building, host, kernels
 from fourways.building import BuildError
-from fourways.case.file import CaseError, CaseFile, named_reference
-from fourways.case.roles import count, roles, taken, wants
+from fourways.case.file import CaseError, CaseFile
+from fourways.case.roles import Roles, count, roles, taken, wants
 from fourways.case.skeleton import skeleton
 from fourways.case.structs import struct
 from fourways.kernels import Signature
@@ -50,56 +50,75 @@ Shape = tuple[tuple[int, ...], tuple[int, ...], int]
 
 
 class Case:
-    """The kernel `entry` in the file `path` (default: the only one there) with the case in the file `case`.
+    """A kernel in a file with what a case tells of it: `Case.load` reads both.
 
-    Without a file the case is `skeleton`'s: random inputs of `size` elements, and the host way judges. `reference`, as
-    `"expected.py:function"`, takes the place of the case's. `timeout` is the host way's, in seconds. With a `signature`
-    nobody asks the compiler, and the kernel may stand in a header.
-    `outputs`, `in_place` and `names` (the inputs) are names of parameters in the kernel's order, `size` is that of the
-    size or None; `has_launch` says whether the case has a launch of its own, `launch_inputs` names the inputs that it
-    takes, `has_shared` says whether it asks for dynamic shared memory; `compared_with` is a sentence.
-    Raises InputError for a file that is not there, CaseError for such an entry and for a case that does not fit the
-    signature or cannot be run, BuildError for a kernel that no compiler takes.
+    `entry`, `signature`, `source` and `options` are the kernel's; `file` is the case's, or None. `names` (the inputs),
+    `outputs` and `in_place` are names of parameters in the kernel's order; `size` is that of the size, or None.
+    `has_launch` says whether the case has a launch of its own, `launch_inputs` names the inputs that it takes.
+    `compared_with` is a sentence for people.
     """
 
     rtol = 1e-5  # float32 rounds, and compilers may contract a product and a sum into one rounding
 
     def __init__(
-        self,
+        self, path: Path, signature: Signature, given: CaseFile, options: tuple[str, ...], timeout: int, named: Roles
+    ) -> None:
+        self.path, self.source, self.file = path, path.read_text(encoding="utf-8"), given.file
+        self.signature, self.entry = signature, signature.entry
+        self.options, self.timeout = options, timeout
+        self.size, self.names, self.outputs, self.in_place = named
+        self.rtol, self.atol = given.tolerance("rtol", Case.rtol), given.tolerance("atol", 0.0)
+        self.sizes, self.has_launch = given.several(int, "sizes"), "launch" in given
+        self._given, self._refuse = given, given.refuse
+        self._taken = functools.partial(taken, signature, given)
+        self._parameters = {parameter.name: parameter for parameter in signature.parameters}
+        self._shapes: dict[tuple, Shape] = {}
+        self.launch_inputs = tuple(self._launch_input(name) for name in given.required("launch")[1:])
+        self.compared_with = f"Checked against {given.judge}." if self.has_reference else _UNJUDGED
+
+    @classmethod
+    def load(
+        cls,
         path: Path | str,
         entry: str | None = None,
         case: Path | str | None = None,
         reference: str | None = None,
         timeout: int = 60,
         signature: Signature | None = None,
-    ) -> None:
-        self.path = kernels.user_file(str(path)).resolve()
-        self.source = self.path.read_text(encoding="utf-8")
-        self.entry, self.timeout = signature.entry if signature else _entry(self.path, entry), timeout
-        self.file = Path(case).resolve() if case else None
-        given = CaseFile(self.file, self.file.name if self.file else self.path.name)
-        self.options = tuple(self._absolute(option) for option in given.several(str, "options"))
-        self.signature = signature or signature_of(self.path, entry, self.options)
-        if not self.file:
-            given = CaseFile(None, reference or self.path.name, skeleton(self.signature, self.source))
+    ) -> "Case":
+        """Read the kernel `entry` of a file (default: the only one there) with the case in the file `case`.
+
+        The file `case` is executed, and its functions are called once, at a small size. Without a file the case is
+        `skeleton`'s: random inputs of `size` elements, and the host way judges. `reference`, as
+        `"expected.py:function"`, takes the place of the case's. `timeout` is the host way's, in seconds. With a
+        `signature` no compiler is asked, and the kernel may stand in a header.
+        Raises InputError for a file that is not there, CaseError for such an entry and for a case that does not fit the
+        signature or cannot be run, BuildError for a kernel that no compiler takes.
+        """
+        kernel = kernels.user_file(str(path)).resolve()
+        name = signature.entry if signature else _entry(kernel, entry)
+        file = Path(case).resolve() if case else None
+        given = CaseFile(file, file.name if file else kernel.name)
+        options = tuple(_absolute(option, kernel.parent) for option in given.several(str, "options"))
+        signature = signature or building.signatures(kernel, [name] if entry else (), options)[name]
+        if not file:
+            text = skeleton(signature, kernel.read_text(encoding="utf-8"))
+            given = CaseFile(None, reference or kernel.name, text)
         if reference:
-            given.defines["reference"] = named_reference(reference)
-        self._given, self._refuse = given, given.refuse
-        self._taken = functools.partial(taken, self.signature, given)
-        self.rtol, self.atol = given.tolerance("rtol", Case.rtol), given.tolerance("atol", 0.0)
-        self.sizes, self.has_launch = given.several(int, "sizes"), "launch" in given
-        judge = reference or f"reference of {given.name}"
-        self.compared_with = f"Checked against {judge}." if self.has_reference else _UNJUDGED
-        self._parameters = {parameter.name: parameter for parameter in self.signature.parameters}
-        self.size, self.names, self.outputs, self.in_place = roles(self.signature, given, self.probe)
-        self._shapes: dict[tuple, Shape] = {}
-        self.launch_inputs = tuple(self._launch_input(name) for name in given.required("launch")[1:])
-        self.has_shared = self.launch_of(self.make_inputs(self.probe))[2] > 0
+            given.refer_to(reference)
+        loaded = cls(kernel, signature, given, options, timeout, roles(signature, given, _probe(given)))
+        loaded.launch_of(loaded.make_inputs(loaded.probe))  # a launch that cannot be is said now
+        return loaded
 
     @property
     def probe(self) -> int:
         """A small size that the case can do."""
-        return next((size for size in self.sizes if size), _PROBE)
+        return _probe(self._given)
+
+    @functools.cached_property
+    def has_shared(self) -> bool:
+        """Whether it asks for dynamic shared memory."""
+        return self.launch_of(self.make_inputs(self.probe))[2] > 0
 
     def make_inputs(self, size: int) -> tuple:
         """The size, and the case's inputs: NumPy arrays, and scalars of the kernel's dtypes; a struct is a `np.void`.
@@ -291,9 +310,15 @@ class Case:
             self._refuse(f"launch({size}): {error}")
         return tuple(map(int, grid)), tuple(map(int, block)), int(shared)
 
-    def _absolute(self, option: str) -> str:
-        """A folder of headers, which compilers would look for from where each of them is started."""
-        return f"-I{self.path.parent / option[2:]}" if option.startswith("-I") else option
+
+def _absolute(option: str, folder: Path) -> str:
+    """A folder of headers as seen from anywhere: compilers would look for it from where each of them is started."""
+    return f"-I{folder / option[2:]}" if option.startswith("-I") else option
+
+
+def _probe(given: CaseFile) -> int:
+    """A small size that the case can do."""
+    return next((size for size in given.several(int, "sizes") if size), _PROBE)
 
 
 def signature_of(path: Path, entry: str | None = None, options: Sequence[str] = ()) -> Signature:

@@ -23,7 +23,7 @@ class CaseFile:
     """
 
     def __init__(self, file: Path | None, name: str, text: str = "") -> None:
-        self.name, self._file = name, file
+        self.name, self.file, self.judge = name, file, f"reference of {name}"
         self.defines: dict[str, Any] = {}
         if file:
             self.defines |= _run(file)
@@ -74,8 +74,12 @@ class CaseFile:
         except (Exception, SystemExit) as error:
             asked = "…" if key == "reference" else arguments[0]
             hint = "; of an array launch sees its shape alone" if "SimpleNamespace" in str(error) else ""
-            self.refuse(f"{key}({asked}){_line(error, self._file)}: {_words(error)}{hint}")
+            self.refuse(f"{key}({asked}){_line(error, self.file)}: {_words(error)}{hint}")
         return tuple(found) if isinstance(found, tuple | list) else (found,)
+
+    def refer_to(self, reference: str) -> None:
+        """Take the function that `"expected.py:function"` names for the case's reference."""
+        self.defines["reference"], self.judge = named_reference(reference), reference
 
     def refuse(self, problem: str) -> NoReturn:
         """Say that the case cannot be taken."""

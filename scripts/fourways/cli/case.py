@@ -54,7 +54,7 @@ def case(
 
     if way:
         one_of([way], tuple(WAYS), "--way")
-        mine = Case(lesson.kernel_file(kernel), entry, case_file)
+        mine = Case.load(lesson.kernel_file(kernel), entry, case_file)
         text = WAYS[way].cell(mine)
         return print(f"{launch_text(mine)}\n\n{text}" if "launch(" in text else text, end="")
     if case_file:

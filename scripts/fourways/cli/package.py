@@ -56,7 +56,7 @@ def package(
             param_hint="--case",
         )
     with errors.status(f"looking at {kernel.name}"):
-        mine = Case(lesson.kernel_file(str(kernel)), entry, case=case)
+        mine = Case.load(lesson.kernel_file(str(kernel)), entry, case=case)
         with refusing("--name"):
             name = packages.check_name(name or mine.entry.partition("<")[0].strip())
         folder = folder or Path(name)

@@ -16,9 +16,9 @@ def lesson_or_case(
     `cpp/kernels`; the other arguments are for its `Case`. Raises NotThereError for an unknown name, and as `Case` does.
     """
     if kernels.is_file(name):
-        return Case(name, entry, case, reference, timeout)
+        return Case.load(name, entry, case, reference, timeout)
     if case and name in kernels.names():
-        return Case(kernels.path(name), entry, case, reference, timeout)
+        return Case.load(kernels.path(name), entry, case, reference, timeout)
     try:
         return find(name)
     except kernels.NotThereError:
@@ -31,4 +31,4 @@ def lesson_or_case(
         raise kernels.NotThereError(
             f"{name}: lesson {also[0]} calls it: fourways run {also[0]}; alone it needs a --case"
         )
-    return Case(kernels.path(name), entry, case, reference, timeout)
+    return Case.load(kernels.path(name), entry, case, reference, timeout)

@@ -221,7 +221,7 @@ def _case(paths: Sequence[Path], entry: str, folder: Path, case: Path | None, ex
     except building.BuildError:
         unseen = _UNSEEN if any(map(is_compiled, paths)) else ""
         return f"the compiler finds no kernel {entry}{unseen}"
-    return Case(unit, entry, case, expected, signature=signature)
+    return Case.load(unit, entry, case, expected, signature=signature)
 
 
 def _judge(loaded: Case | str | None, case: Path | None) -> str:
