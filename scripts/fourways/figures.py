@@ -8,7 +8,7 @@ from typing import Any
 
 from fourways import files
 
-COLOURS = {"nvrtc": "#0072B2", "nvcc": "#56B4E9", "pycuda": "#E69F00", "pybind11": "#009E73", "host": "#777777"}
+COLOURS: dict[str, str] = {}
 """The colour of each way in every plot (Okabe and Ito's palette, readable with any colour vision)."""
 
 STAGE_COLOURS = ("#BBBBBB", "#CC79A7", "#DDCC77", "#332288", "#D55E00", "#882255", "#000000")
