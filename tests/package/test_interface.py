@@ -6,6 +6,7 @@ import pytest
 
 from fourways import package
 from fourways.case import Case
+from fourways.ways import WAYS
 
 FOUND: dict[str, tuple[str, set[str]]] = {
     "softclip": ("x bias gain knee", {"n is x.size", "bias has the shape of x", "y has the shape of x"}),
@@ -68,6 +69,13 @@ def reference(*inputs): return np.ones(n, "f4")
     told = [line.replace("THREADS", "the launch has blocks of 256 threads, and a thread for each of") for line in told]
     assert (face.arguments, face.told) == (tuple(arguments.split()), told)
     assert face.asks_size == ("y has shape (size,)" in told)
+
+
+def test_a_kernel_without_a_case_file_has_a_cell(tmp_path: Path) -> None:
+    kernel = 'extern "C" __global__ void twice(const float *x, float *y, int n) { for (; n--;) y[n] = 2 * x[n]; }'
+    (tmp_path / "twice.cu").write_text(kernel)
+    cell = WAYS["pybind11"].cell(Case(tmp_path / "twice.cu"))
+    assert cell.startswith("import twice\n") and cell.endswith("    twice.twice(x, out=y)\n")
 
 
 def test_a_pointer_to_arrays_is_refused(tmp_path: Path) -> None:

@@ -43,7 +43,9 @@ def free_name(face: Interface, name: str) -> str:
 def _inside(face: Interface, name: str, with_tests: bool = False) -> set[str]:
     """The names that the files of a package `name` use, and those of the folders beside its own."""
     named_face = named(face, name)
-    texts = [init(named_face, name)] + [tests(named_face, name)] * with_tests
+    texts = [init(named_face, name)]
+    if with_tests:
+        texts.append(tests(named_face, name))
     return {"arrays", "kernel"}.union(*map(in_python, texts))
 
 

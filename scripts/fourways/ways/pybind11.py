@@ -2,10 +2,13 @@
 
 import hashlib
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 from fourways.ways.way import Called, Way, function_name, register
+
+_IMPORTING = threading.Lock()
 
 
 class Pybind11(Way):
@@ -32,15 +35,16 @@ class Pybind11(Way):
         from fourways import package
 
         name, module = package.kept_module(case)
-        hidden = sys.modules.get(name)
-        sys.modules[name] = module  # the cell's `import` finds it; others may be called as it is
-        try:
-            return self.executed(case, {})
-        finally:
-            if hidden is None:
-                del sys.modules[name]
-            else:
-                sys.modules[name] = hidden
+        with _IMPORTING:  # two threads may want modules of one name
+            hidden = sys.modules.get(name)
+            sys.modules[name] = module  # the cell's `import` finds it; others may be called as it is
+            try:
+                return self.executed(case, {})
+            finally:
+                if hidden is None:
+                    del sys.modules[name]
+                else:
+                    sys.modules[name] = hidden
 
     def build_ahead(self, kernel: Called | str, folder: Path) -> float | None:
         from fourways import building, package
