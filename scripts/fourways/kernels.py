@@ -4,8 +4,10 @@ A compiler knows a signature: typedefs resolved, what is only read, sizes. `TELL
 reads that type's name. Which compiler is asked, and how, is the business of `building` and `host`.
 """
 
+import keyword
 import os
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -163,6 +165,17 @@ def parameters(text: str) -> dict[str, str]:
 def without_comments(text: str) -> str:
     """A C++ text with a blank in place of each comment."""
     return _COMMENT.sub(" ", text)
+
+
+def safe_name(text: str, taken: Collection[str] = ()) -> str:
+    """Return a Python name for a C++ name or type: letters, digits and `_`, no keyword, none of the names `taken`.
+
+    `geometry::Clip<float>` becomes `geometry_Clip_float`; `lambda` and taken names get an underscore.
+    """
+    name = re.sub(r"\W+", "_", re.sub(r"^\W+|\W+$", "", text))
+    while keyword.iskeyword(name) or name in taken:
+        name += "_"
+    return name
 
 
 def number_dtype(type: str) -> str | None:

@@ -16,15 +16,17 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pybind11
 
 from fourways import files, toolchain
+from fourways.kernels import safe_name
 from fourways.package.case import Case, PackageError
-from fourways.package.interface import Interface
+from fourways.package.context import context
+from fourways.package.interface import tuple_text
 from fourways.package.probe import interface
-from fourways.package.project import free_name, sources
-from fourways.package.python_text import named
+from fourways.package.project import sources, taken
 
 _IMPORTING = threading.Lock()
 _CONFIGURE = (
@@ -41,14 +43,14 @@ def kept_module(case: Case) -> tuple[str, ModuleType]:
     It is kept in `files.cache_dir()`. Raises PackageError in the compiler's words, OSError where nothing can be kept,
     and what the case raises.
     """
-    face, name = _interface(case)
-    return name, _imported(_built(sources(face, name), name), name)
+    made = _context(case)
+    return made["name"], _imported(_built(sources(made), made["name"]), made["name"])
 
 
 def kept_folder(case: Case) -> Path:
     """The folder from which `kept_module` can be imported by its own name, built as that is."""
-    face, name = _interface(case)
-    return _built(sources(face, name), name).parent
+    made = _context(case)
+    return _built(sources(made), made["name"]).parent
 
 
 def cell(case: Case, function: str) -> str:
@@ -56,17 +58,14 @@ def cell(case: Case, function: str) -> str:
 
     Of an output that is read, too, the last array counts.
     """
-    face, name = _interface(case)
-    written = dict(face.names)
-    written[face.size_name] = written[case.size or face.size_name]
-    before = [f"{written[each]}_before" if each in case.outputs else written[each] for each in case.names]
-    taken = [written[case.size or face.size_name], *before, *(written[each] for each in case.outputs)]
-    given = [written[each] for each in (*face.arguments, *[face.size_name] * face.asks_size)]
-    outs = [written[each] for each in face.allocated]
-    listed = ", ".join(outs)
-    given += [f"out=({listed})" if len(outs) > 1 else f"out={listed}"] if outs else []
-    call = f"{name}.{name}({', '.join(given)})"
-    return f"import {name}\n\n\ndef {function}({', '.join(taken)}):\n    {call}\n"
+    made = _context(case)
+    name, size = made["name"], made["of"][case.size] if case.size else made["size"]
+    before = [f"{each.name}_before" if each in made["outputs"] else each.name for each in made["inputs"]]
+    taken = ", ".join([size.name, *before, *(each.name for each in made["outputs"])])
+    given = [size.name if each is made["size"] else each.name for each in made["arguments"]]
+    outs = [each.name for each in made["outs"]]
+    given += [f"out={outs[0] if len(outs) == 1 else tuple_text(outs)}"] if outs else []
+    return f"import {name}\n\n\ndef {function}({taken}):\n    {name}.{name}({', '.join(given)})\n"
 
 
 def build_alone(case: Case, folder: Path) -> float:
@@ -75,10 +74,10 @@ def build_alone(case: Case, folder: Path) -> float:
     Raises PackageError in the compiler's words.
     """
     with tempfile.TemporaryDirectory(prefix="fourways-") as workshop:
-        face, name = _interface(case)
-        texts = sources(face, name)
+        made = _context(case)
+        texts = sources(made)
         start = time.perf_counter()
-        built = _build(Path(workshop), texts, name, _arch())
+        built = _build(Path(workshop), texts, made["name"], _arch())
         seconds = time.perf_counter() - start
         shutil.copytree(built, folder, dirs_exist_ok=True)
     return seconds
@@ -89,8 +88,8 @@ def builder(case: Case) -> Callable[[Path, Sequence[str]], float]:
 
     It returns the seconds, and builds what has changed where it is called again.
     """
-    face, name = _interface(case)
-    texts = sources(face, name)
+    made = _context(case)
+    name, texts = made["name"], sources(made)
 
     def build(folder: Path, options: Sequence[str]) -> float:
         _write(folder / "source", texts)
@@ -103,12 +102,11 @@ def builder(case: Case) -> Callable[[Path, Sequence[str]], float]:
     return build
 
 
-def _interface(case: Case) -> tuple[Interface, str]:
-    """The interface of the case's package, and the package's name."""
-    face = interface(case)
-    name = re.sub(r"\W+", "_", case.entry).strip("_")
-    name = free_name(face, f"{name}_package" if name in sys.stdlib_module_names else name)
-    return named(face, name), name
+def _context(case: Case) -> dict[str, Any]:
+    """The context of the case's package, which is called as the kernel is, or nearly so."""
+    name = safe_name(case.entry)
+    name = f"{name}_package" if name in sys.stdlib_module_names else name
+    return context(interface(case), safe_name(name, taken(case)))
 
 
 def _arch() -> str:
