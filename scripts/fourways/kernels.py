@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Protocol
 
 TELLING = """namespace fourways_signature { // in C++11; the underscores are for macros that are called size or T
 template <class T_, class = void> struct element_ { enum : unsigned long long { size_ = 0 }; };
@@ -119,6 +120,40 @@ class Signature:
             f"{each.type}{'' if each.type.endswith('*') else ' '}{each.name}" for each in self.parameters
         )
         return f"{self.entry}({inside})"
+
+
+class KernelCase(Protocol):
+    """What the ways and the packages ask of a kernel of one's own: `case.Case` has it.
+
+    `make_inputs(size)` gives the size and the inputs `names`; `reference` of them gives the `outputs` by name. `launch`
+    takes the size and the inputs `launch_inputs`, and gives grid, block and bytes of dynamic shared memory. The case's
+    file has been executed, once: `has_reference` says whether it defines one.
+    """
+
+    path: Path
+    source: str
+    entry: str
+    file: Path | None
+    options: tuple[str, ...]
+    timeout: int
+    rtol: float
+    atol: float
+    sizes: tuple[int, ...]
+    size: str | None
+    names: tuple[str, ...]
+    outputs: tuple[str, ...]
+    in_place: tuple[str, ...]
+    has_launch: bool
+    launch_inputs: tuple[str, ...]
+    has_shared: bool
+
+    @property
+    def signature(self) -> Signature: ...
+    @property
+    def has_reference(self) -> bool: ...
+    def launch(self, size: int, *inputs: Any) -> tuple[tuple[int, ...], tuple[int, ...], int]: ...
+    def make_inputs(self, size: int) -> tuple: ...
+    def reference(self, size: int, *inputs: Any) -> dict[str, Any]: ...
 
 
 def root() -> Path:

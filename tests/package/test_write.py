@@ -166,6 +166,14 @@ def test_a_case_that_lacks_something_leaves_nothing(old: str, new: str, told: st
     ]  # fmt: skip
 
 
+def test_a_case_is_executed_once_and_its_copy_once(case: Case, tmp_path: Path) -> None:
+    runs = f"\nwith open({str(tmp_path / 'runs')!r}, 'a') as runs:\n    runs.write(__file__ + '\\n')\n"
+    (tmp_path / "case.py").write_text(CASE + runs)
+    package.write(Case(tmp_path / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py"), "k", tmp_path / "new")
+    own, copy = (tmp_path / "runs").read_text().splitlines()
+    assert own == str(tmp_path / "case.py") and copy.endswith("/new/tests/case.py")
+
+
 def test_without_a_case_there_is_no_package(tmp_path: Path) -> None:
     (tmp_path / "k.cu").write_text('extern "C" __global__ void k(const float *x, float *y, int n) {}')
     with pytest.raises(package.PackageError, match=r"--case my_case\.py; `fourways case k\.cu` writes one"):

@@ -21,12 +21,12 @@ from typing import Any
 import pybind11
 
 from fourways import files, toolchain
-from fourways.kernels import safe_name
-from fourways.package.case import Case, PackageError
+from fourways.kernels import KernelCase, safe_name
 from fourways.package.context import context
+from fourways.package.error import PackageError
 from fourways.package.interface import tuple_text
 from fourways.package.probe import interface
-from fourways.package.project import sources, taken
+from fourways.package.project import sources, taken_names
 
 _IMPORTING = threading.Lock()
 _CONFIGURE = (
@@ -37,7 +37,7 @@ _CONFIGURE = (
 )
 
 
-def kept_module(case: Case) -> tuple[str, ModuleType]:
+def kept_module(case: KernelCase) -> tuple[str, ModuleType]:
     """The case's package, its name and it imported: built for this machine's GPU, or for sm_90, and kept.
 
     It is kept in `files.cache_dir()`. Raises PackageError in the compiler's words, OSError where nothing can be kept,
@@ -47,13 +47,13 @@ def kept_module(case: Case) -> tuple[str, ModuleType]:
     return made["name"], _imported(_built(sources(made), made["name"]), made["name"])
 
 
-def kept_folder(case: Case) -> Path:
+def kept_folder(case: KernelCase) -> Path:
     """The folder from which `kept_module` can be imported by its own name, built as that is."""
     made = _context(case)
     return _built(sources(made), made["name"]).parent
 
 
-def cell(case: Case, function: str) -> str:
+def cell(case: KernelCase, function: str) -> str:
     """The text that calls the case's package: it defines `function(size, *inputs, *outputs)`.
 
     Of an output that is read, too, the last array counts.
@@ -68,7 +68,7 @@ def cell(case: Case, function: str) -> str:
     return f"import {name}\n\n\ndef {function}({taken}):\n    {name}.{name}({', '.join(given)})\n"
 
 
-def build_alone(case: Case, folder: Path) -> float:
+def build_alone(case: KernelCase, folder: Path) -> float:
     """Build the package of a case from nothing, importable from `folder`, and return the seconds that it took.
 
     Raises PackageError in the compiler's words.
@@ -83,7 +83,7 @@ def build_alone(case: Case, folder: Path) -> float:
     return seconds
 
 
-def builder(case: Case) -> Callable[[Path, Sequence[str]], float]:
+def builder(case: KernelCase) -> Callable[[Path, Sequence[str]], float]:
     """For `building.make`: a function that builds the module of a case in a folder, with options of CMake's.
 
     It returns the seconds, and builds what has changed where it is called again.
@@ -102,11 +102,11 @@ def builder(case: Case) -> Callable[[Path, Sequence[str]], float]:
     return build
 
 
-def _context(case: Case) -> dict[str, Any]:
+def _context(case: KernelCase) -> dict[str, Any]:
     """The context of the case's package, which is called as the kernel is, or nearly so."""
-    name = safe_name(case.entry)
+    face, name = interface(case), safe_name(case.entry)
     name = f"{name}_package" if name in sys.stdlib_module_names else name
-    return context(interface(case), safe_name(name, taken(case)))
+    return context(face, safe_name(name, taken_names(face)))
 
 
 def _arch() -> str:

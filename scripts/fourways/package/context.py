@@ -31,12 +31,12 @@ class Struct(NamedTuple):
 
 def context(face: Interface, name: str) -> dict[str, Any]:
     """The context of a package `name`."""
-    case, constants = face.case, _constants(face)
-    of = _arguments(face, name, constants)
+    case, names_of_dtypes = face.case, constants(face)
+    of = _arguments(face, name, names_of_dtypes)
     size, threads = of[face.size_name], of[_threads(face)]
     parameters, outs = [of[each] for each in face.parameters], [of[each] for each in face.allocated]
     arguments = [*(of[each] for each in face.arguments), *[size] * face.asks_size]
-    dtypes = {constants[each]: face.values[each].dtype for each in constants}
+    dtypes = {constant: face.values[each].dtype for each, constant in names_of_dtypes.items()}
     inputs = [of[each] for each in case.names]
     given, tested_outs = [each.tested for each in arguments], [each.tested for each in outs]
     if outs and not face.optional:
@@ -125,7 +125,7 @@ def _arguments(face: Interface, name: str, constants: Mapping[str, str]) -> dict
 # --- the dtypes of structs --------------------------------------------------------------------------------------------
 
 
-def _constants(face: Interface) -> dict[str, str]:
+def constants(face: Interface) -> dict[str, str]:
     """The constants for the dtypes of parameters that are structs with fields, or point to them.
 
     `Clip` is CLIP, `geometry::Clip<float>` GEOMETRY_CLIP_FLOAT.

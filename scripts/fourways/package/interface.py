@@ -6,9 +6,8 @@ from functools import cached_property
 from typing import Any
 
 from fourways import kernels
-from fourways.kernels import Parameter
+from fourways.kernels import KernelCase, Parameter
 from fourways.package import carried
-from fourways.package.case import Case
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class Interface:
     shared memory.
     """
 
-    case: Case
+    case: KernelCase
     values: Probe
     arguments: tuple[str, ...]
     allocated: tuple[str, ...]

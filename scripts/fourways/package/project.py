@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from fourways import kernels
+from fourways.kernels import KernelCase
 from fourways.package import manifest
-from fourways.package.carried import check_copy, defined
-from fourways.package.case import Case, PackageError
-from fourways.package.context import context
+from fourways.package.carried import check_copy
+from fourways.package.context import constants, context
 from fourways.package.environment import IN_FUNCTION, IN_MODULES, IN_TESTS, render
+from fourways.package.error import PackageError
 from fourways.package.interface import Interface
 from fourways.package.probe import interface
 
@@ -30,9 +31,9 @@ def check_name(name: str) -> str:
     return name
 
 
-def taken(case: Case) -> set[str]:
-    """The names that a package of the case cannot have: they mean something in its files."""
-    return {*IN_FUNCTION, *IN_TESTS, *IN_MODULES, *(each.name for each in case.signature.parameters)}
+def taken_names(face: Interface) -> set[str]:
+    """The names that the package cannot have: they mean something in its files."""
+    return {*IN_FUNCTION, *IN_TESTS, *IN_MODULES, *face.parameters, *constants(face).values()}
 
 
 def sources(context: dict[str, Any]) -> dict[str, str]:
@@ -58,7 +59,7 @@ def _project(context: dict[str, Any]) -> dict[str, str]:
     return texts
 
 
-def write(case: Case, name: str, folder: Path, force: bool = False) -> tuple[Interface, list[str]]:
+def write(case: KernelCase, name: str, folder: Path, force: bool = False) -> tuple[Interface, list[str]]:
     """Write a package to `folder`, whole or not at all; return what its function asks for, and which files were kept.
 
     The folder is new, empty, or of a package `name` that this function wrote. There it writes its files anew, but those
@@ -67,9 +68,13 @@ def write(case: Case, name: str, folder: Path, force: bool = False) -> tuple[Int
     """
     folder = check_folder(folder, name)
     check_name(name)
-    defined(case)
+    if not case.file:
+        hint = f"`fourways case {case.path.name}` writes one to begin with"
+        raise PackageError(f"a package is made of a kernel and a case, --case my_case.py; {hint}")
+    if not case.has_reference:
+        raise PackageError(f"{case.file.name} defines no reference(*inputs), which the package's tests need")
     face = interface(case)
-    if name in taken(case):
+    if name in taken_names(face):
         raise ValueError(f"{name!r} has a meaning inside the package: take another name")
     texts = _project(context(face, name))
     try:
