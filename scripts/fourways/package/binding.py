@@ -4,12 +4,8 @@ import fcntl
 import hashlib
 import importlib.util
 import json
-import os
-import re
 import shutil
-import subprocess
 import sys
-import sysconfig
 import tempfile
 import threading
 import time
@@ -20,7 +16,7 @@ from typing import Any
 
 import pybind11
 
-from fourways import files, toolchain
+from fourways import building, files, toolchain
 from fourways.kernels import KernelCase, safe_name
 from fourways.package.context import context
 from fourways.package.error import PackageError
@@ -29,12 +25,6 @@ from fourways.package.probe import interface
 from fourways.package.project import sources, taken_names
 
 _IMPORTING = threading.Lock()
-_CONFIGURE = (
-    "-GNinja",
-    "-DCMAKE_BUILD_TYPE=Release",
-    f"-DPython_EXECUTABLE={sys.executable}",
-    f"-Dpybind11_DIR={pybind11.get_cmake_dir()}",
-)
 
 
 def kept_module(case: KernelCase) -> tuple[str, ModuleType]:
@@ -94,9 +84,7 @@ def builder(case: KernelCase) -> Callable[[Path, Sequence[str]], float]:
     def build(folder: Path, options: Sequence[str]) -> float:
         _write(folder / "source", texts)
         start = time.perf_counter()
-        if not (folder / "CMakeCache.txt").exists():
-            _cmake(name, "-S", str(folder / "source"), "-B", str(folder), *_CONFIGURE, *options)
-        _cmake(name, "--build", str(folder))
+        _cmake(name, folder / "source", folder, options)
         return time.perf_counter() - start
 
     return build
@@ -125,7 +113,7 @@ def _built(texts: dict[str, str], name: str) -> Path:
     kept = files.cache_dir() / "bindings" / _digest([texts, tools, arch])
     if not kept.is_dir():
         common = {path: text for path, text in texts.items() if path.startswith("src/arrays/")}
-        workshop = kept.with_name(f".{_digest([common, tools])}")
+        workshop = kept.with_name(f".{_digest([common, tools, arch])}")
         try:
             workshop.mkdir(parents=True, exist_ok=True)
             lock = (workshop / "lock").open("w")
@@ -154,15 +142,10 @@ def _build(workshop: Path, texts: dict[str, str], name: str, arch: str) -> Path:
     installed = workshop / "installed"
     shutil.rmtree(installed, ignore_errors=True)
     _write(workshop, texts)
-    build = str(workshop / "build")
-    try:
-        _cmake(name, "-S", str(workshop), "-B", build, *_CONFIGURE, f"-DCMAKE_CUDA_ARCHITECTURES={arch}-real")
-    except PackageError:  # what CMake has found out may be wrong: the next one asks anew
-        shutil.rmtree(build, ignore_errors=True)
-        raise
-    _cmake(name, "--build", build)
-    _cmake(name, "--install", build, "--prefix", str(installed))
-    shutil.copytree(workshop / "src" / name, installed / name, dirs_exist_ok=True)
+    _cmake(name, workshop, workshop / "build", [f"-DCMAKE_CUDA_ARCHITECTURES={arch}-real"])
+    shutil.copytree(workshop / "src" / name, installed / name)
+    (module,) = (workshop / "build").glob("_binding.*.so")
+    shutil.copy(module, installed / name)
     return installed
 
 
@@ -175,15 +158,13 @@ def _write(folder: Path, texts: dict[str, str]) -> None:
             file.write_text(text, encoding="utf-8")
 
 
-def _cmake(name: str, *words: str) -> None:
-    """Run CMake, of the wheels if they have one. Raises PackageError in its words, from where it failed."""
-    environment = os.environ | toolchain.variables()
-    environment["PATH"] = f"{sysconfig.get_path('scripts')}{os.pathsep}{environment['PATH']}"
-    done = subprocess.run(["cmake", *words], env=environment, capture_output=True, text=True, errors="replace")
-    if done.returncode:
-        said = done.stdout + done.stderr
-        failed = re.search("^(CMake Error|FAILED)", said, re.MULTILINE)  # before it stands what went well
-        raise PackageError(f"the binding of {name} cannot be built:\n{said[failed.start() if failed else 0 :]}")
+def _cmake(name: str, source: Path, folder: Path, options: Sequence[str]) -> None:
+    """Build the package whose sources lie in `source`. Raises PackageError in CMake's words."""
+    options = [f"-Dpybind11_DIR={pybind11.get_cmake_dir()}", *options]
+    try:
+        building.build_with_cmake(source, folder, options, f"the binding of {name} cannot be built")
+    except building.BuildError as error:
+        raise PackageError(error.said) from None
 
 
 def _imported(folder: Path, name: str) -> ModuleType:
