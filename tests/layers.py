@@ -12,7 +12,8 @@ ROOT_PACKAGE = ROOT / "scripts" / "fourways"
 LAYERS = (
     ("kernels", "files", "tables", "stages", "process"),
     ("toolchain", "figures", "arguments"),
-    ("building", "host", "package", "install", "doctor"),
+    ("building", "host", "install", "doctor"),
+    ("package",),
     ("ways",),
     ("case", "sass"),
     ("lesson", "checking"),

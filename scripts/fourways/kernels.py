@@ -4,10 +4,13 @@ A compiler knows a signature: typedefs resolved, what is only read, sizes. `TELL
 reads that type's name. Which compiler is asked, and how, is the business of `building` and `host`.
 """
 
+import keyword
 import os
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Protocol
 
 TELLING = """namespace fourways_signature { // in C++11; the underscores are for macros that are called size or T
 template <class T_, class = void> struct element_ { enum : unsigned long long { size_ = 0 }; };
@@ -122,6 +125,41 @@ class Signature:
         return f"{self.entry}({inside})"
 
 
+class KernelCase(Protocol):
+    """What the ways and the packages ask of a kernel of one's own: `case.Case` has it.
+
+    `make_inputs(size)` gives the size and the inputs `names`; `reference` of them gives the `outputs` by name. `launch`
+    takes the size and the inputs `launch_inputs`, and gives grid, block and bytes of dynamic shared memory. The case's
+    file has been executed, once: `has_reference` says whether it defines one.
+    """
+
+    path: Path
+    source: str
+    entry: str
+    file: Path | None
+    options: tuple[str, ...]
+    timeout: int
+    rtol: float
+    atol: float
+    sizes: tuple[int, ...]
+    size: str | None
+    names: tuple[str, ...]
+    outputs: tuple[str, ...]
+    in_place: tuple[str, ...]
+    has_launch: bool
+    launch_inputs: tuple[str, ...]
+
+    @property
+    def has_shared(self) -> bool: ...
+    @property
+    def signature(self) -> Signature: ...
+    @property
+    def has_reference(self) -> bool: ...
+    def launch(self, size: int, *inputs: Any) -> tuple[tuple[int, ...], tuple[int, ...], int]: ...
+    def make_inputs(self, size: int) -> tuple: ...
+    def reference(self, size: int, *inputs: Any) -> dict[str, Any]: ...
+
+
 def root() -> Path:
     """The folder of the clone: `FOURWAYS_ROOT`, or the one this package lies in, or one above the current folder.
 
@@ -166,6 +204,17 @@ def parameters(text: str) -> dict[str, str]:
 def without_comments(text: str) -> str:
     """A C++ text with a blank in place of each comment."""
     return _COMMENT.sub(" ", text)
+
+
+def safe_name(text: str, taken: Collection[str] = ()) -> str:
+    """Return a Python name for a C++ name or type: letters, digits and `_`, no keyword, none of the names `taken`.
+
+    `geometry::Clip<float>` becomes `geometry_Clip_float`; `lambda` and taken names get an underscore.
+    """
+    name = re.sub(r"\W+", "_", re.sub(r"^\W+|\W+$", "", text))
+    while keyword.iskeyword(name) or name in taken:
+        name += "_"
+    return name
 
 
 def number_dtype(type: str) -> str | None:

@@ -18,6 +18,7 @@ import pytest
 
 from fourways import building, files, package, toolchain
 from fourways.case import Case
+from fourways.ways import WAYS
 
 LAUNCH = "\n\ndef launch(size):\n    return -(-size // 128) or 1, (128,), 4 * 128\n"
 
@@ -140,10 +141,10 @@ def test_a_way_is_built_once_by_two_at_a_time(root: Path, cache: Path, monkeypat
     file = root / "tests" / "cases" / "minmax.cu"
     case = Case.load(file, case=file.with_suffix(".py"))
     with ThreadPoolExecutor(2) as pool:
-        ways = [way.result() for way in [pool.submit(package.binding, case) for _ in range(2)]]
+        ways = [way.result() for way in [pool.submit(WAYS["pybind11"].function, case) for _ in range(2)]]
     assert len(kept(cache)) == 1
     monkeypatch.setattr(subprocess, "run", None)  # the third finds what is there
-    for way in (*ways, package.binding(case)):
+    for way in (*ways, WAYS["pybind11"].function(case)):
         one = Exported((1,), address=0x7F00_0001_0000)
         assert (
             refused(way, 5, X, one, Exported((2,)))
@@ -164,7 +165,7 @@ def test_a_kernel_may_have_names_that_its_package_uses(cache: Path, tmp_path: Pa
     )
     case = f"import numpy as np\nsize = 'on'\n{inputs}\ndef reference(x, *_): return x, x{LAUNCH}"
     (tmp_path / "case.py").write_text(case)
-    way = package.binding(Case.load(tmp_path / "k.cu", case=tmp_path / "case.py"))
+    way = WAYS["pybind11"].function(Case.load(tmp_path / "k.cu", case=tmp_path / "case.py"))
     first, second, knee = Exported((5,)), Exported((10,)), np.zeros((), "V4")
     out = Exported((5,), address=0x7F00_0001_0000), Exported((5,), address=0x7F00_0002_0000)
     assert "call has dtype int32; wanted float32" in refused(
@@ -191,8 +192,8 @@ def test_what_nvcc_refuses_is_said_in_its_words_and_not_kept(root: Path, cache: 
     (tmp_path / "case.py").write_text(file.with_suffix(".py").read_text() + only_nvrtcs)
     case, before = Case.load(file, case=tmp_path / "case.py"), kept(cache)
     with pytest.raises(package.PackageError, match="(?s)the binding of reverse cannot be built:\nFAILED.*error: unrec"):
-        package.binding(case)
+        WAYS["pybind11"].function(case)
     assert kept(cache) == before
     (tmp_path / "case.py").write_text(file.with_suffix(".py").read_text())
-    package.binding(Case.load(file, case=tmp_path / "case.py"))
+    WAYS["pybind11"].function(Case.load(file, case=tmp_path / "case.py"))
     assert len(kept(cache)) == len(before) + 1, "what failed is in the way of what is right"

@@ -6,6 +6,7 @@ import pytest
 
 from fourways import package
 from fourways.case import Case
+from fourways.ways import WAYS
 
 FOUND: dict[str, tuple[str, set[str]]] = {
     "softclip": ("x bias gain knee", {"n is x.size", "bias has the shape of x", "y has the shape of x"}),
@@ -70,8 +71,15 @@ def reference(*inputs): return np.ones(n, "f4")
     assert face.asks_size == ("y has shape (size,)" in told)
 
 
+def test_a_kernel_without_a_case_file_has_a_cell(tmp_path: Path) -> None:
+    kernel = 'extern "C" __global__ void twice(const float *x, float *y, int n) { for (; n--;) y[n] = 2 * x[n]; }'
+    (tmp_path / "twice.cu").write_text(kernel)
+    cell = WAYS["pybind11"].cell(Case.load(tmp_path / "twice.cu"))
+    assert cell.startswith("import twice\n") and cell.endswith("    twice.twice(x, out=y)\n")
+
+
 def test_a_pointer_to_arrays_is_refused(tmp_path: Path) -> None:
-    case = "def make_inputs(size): return (np.ones((size, 4), 'f4'),)\ndef reference(x): return x"
+    case = "def make_inputs(size): return (np.zeros(size, 'V16'),)\ndef reference(x): return np.zeros(len(x), 'f4')"
     with pytest.raises(package.PackageError, match=r"k\.cu: x is float const \(\*\) \[4\]; a binding takes plain"):
         interface(tmp_path, "const float (*x)[4], float *y, int n", case)
 

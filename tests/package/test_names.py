@@ -135,6 +135,28 @@ def test_names_that_differ_by_an_underscore_stay_apart(tmp_path: Path, monkeypat
     called(tmp_path, "plain_package", ["out", "stream", "out_", "stream_", "grid_", "grid"], monkeypatch)
 
 
+def cpp_words(folder: Path, names: list[str]) -> tuple[set[str], list[str]]:
+    """The names in the C++ functions of a package that a variable could hide, and the variables of its parameters."""
+    package.write(case_of(folder, names), "plain", folder / "made")
+    texts = [(folder / "made" / "src" / f"plain.{ending}").read_text() for ending in ("cpp", "cu")]
+    functions = [text.partition("namespace fourways_binding")[2].partition("PYBIND11_MODULE")[0] for text in texts]
+    code = re.sub(r'//[^\n]*|"[^"\n]*"', "", "".join(functions))
+    bound = re.search(r"void plain\(([^)]*)\)", code)
+    assert bound
+    words = set(re.findall(r"(?<![\w.])(?<!::)(?<!->)[A-Za-z_]\w*", code)) - {*CPP.split()}
+    return words - {"__func__"}, [each.split()[-1] for each in bound[1].split(",")][: len(names)]
+
+
+def test_a_parameter_hides_nothing_in_cpp(tmp_path: Path) -> None:
+    plain = [f"plain_{number}" for number in range(len(KINDS))]
+    (tmp_path / "plain").mkdir()
+    words = {word for word in cpp_words(tmp_path / "plain", plain)[0] if not word.startswith("plain")}
+    assert {"grid_checked", "launch_plain", "cudaStream_t", "fourways"} <= words
+    for number, names in enumerate(rounds(sorted(words), 0)):
+        (tmp_path / str(number)).mkdir()
+        assert not words & set(cpp_words(tmp_path / str(number), names)[1])
+
+
 def test_a_package_is_called_as_none_of_its_own_names(
     pool: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -76,7 +76,8 @@ def test_the_kernel_and_the_case_are_carried_over(case: Case, root: Path, tmp_pa
     texts = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
     assert texts["src/kernel/mine.cu"] == KERNEL and texts["src/kernel/half.cuh"] == "// of HALF\n"
     assert texts["tests/case.py"] == CASE and texts["src/double_it/_launch.py"] == LAUNCH
-    assert "::scale<float, 4><<<grid, block, shared, on>>>(x, y, n);" in texts["src/double_it.cu"]
+    call = "::scale<float, 4><<<grid, block, shared, on>>>(\n        x,\n        y,\n        n);"
+    assert call in texts["src/double_it.cu"]
     assert "cudaFuncSetAttribute(::scale<float, 4>" in texts["src/double_it.cu"]
     assert '"$<$<COMPILE_LANGUAGE:CUDA>:-DHALF=0.5f>"' in texts["CMakeLists.txt"]
     assert "cuda_std_20" in texts["CMakeLists.txt"] and "std=c++20" not in texts["CMakeLists.txt"]
@@ -84,7 +85,7 @@ def test_the_kernel_and_the_case_are_carried_over(case: Case, root: Path, tmp_pa
     assert 'description = "Twice x."' in texts["pyproject.toml"] and "dependencies = []" in texts["pyproject.toml"]
     assert texts["src/glibc/bits/mathcalls.h"] == (root / "cpp/glibc/bits/mathcalls.h").read_text()
     assert "MIT License" in texts["src/arrays/LICENSE"] and texts["src/double_it/py.typed"] == ""
-    assert not [path for path, text in texts.items() if "§" in text or "import fourways" in text]
+    assert not [path for path, text in texts.items() if "{%" in text or "import fourways" in text]
 
 
 def test_python_is_as_formatters_and_type_checkers_want_it(root: Path, tmp_path: Path) -> None:
@@ -163,6 +164,14 @@ def test_a_case_that_lacks_something_leaves_nothing(old: str, new: str, told: st
     assert sorted(path.name for path in tmp_path.iterdir() if path.name != "__pycache__") == [
         "case.py", "half.cuh", "mine.cu",
     ]  # fmt: skip
+
+
+def test_a_case_is_executed_once_and_its_copy_once(case: Case, tmp_path: Path) -> None:
+    runs = f"\nwith open({str(tmp_path / 'runs')!r}, 'a') as runs:\n    runs.write(__file__ + '\\n')\n"
+    (tmp_path / "case.py").write_text(CASE + runs)
+    package.write(Case.load(tmp_path / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py"), "k", tmp_path / "new")
+    own, copy = (tmp_path / "runs").read_text().splitlines()
+    assert own == str(tmp_path / "case.py") and copy.endswith("/new/tests/case.py")
 
 
 def test_without_a_case_there_is_no_package(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ compiler's version, and loads the machine code into the driver. These steps are 
 """
 
 from fourways.building.artefacts import ALL_COMPILERS, Made, make
-from fourways.building.cmake import build_binding
+from fourways.building.cmake import build_binding, build_with_cmake
 from fourways.building.compare import figure, matrix_table, rows, runs_on, runs_on_table, sizes_table, table
 from fourways.building.compile import COMPILERS, Build, BuildError, build, is_entry
 from fourways.building.packages import NotOfferedError

@@ -1,9 +1,11 @@
-"""Builds the pybind11 module `fourways_aot`, with one kernel, in a folder of one's own: the one place that does."""
+"""Runs CMake: for the module `fourways_aot` with one kernel, and for any other folder with a CMakeLists.txt."""
 
 import os
 import re
+import shutil
 import subprocess
 import sys
+import sysconfig
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,18 +21,36 @@ def build_binding(kernel: str, folder: Path, cpp: Path | None = None, options: S
     `-DCMAKE_CUDA_FLAGS=-lineinfo`. Calling again rebuilds what has changed.
     Raises BuildError with CMake's own words, from where it failed.
     """
-    commands = [["cmake", "--build", str(folder)]]
-    if not (folder / "CMakeCache.txt").exists():
-        words = f"-G Ninja -DCMAKE_BUILD_TYPE=Release -DFOURWAYS_KERNELS={kernel}".split()
-        words += [f"-DPython_EXECUTABLE={sys.executable}", *options]
-        commands.insert(0, ["cmake", "-S", str(cpp or kernels.root() / "cpp"), "-B", str(folder), *words])
-    environment = os.environ | toolchain.variables()
-    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"  # the wheels' cmake, ninja
     start = time.perf_counter()
+    build_with_cmake(
+        cpp or kernels.root() / "cpp",
+        folder,
+        [f"-DFOURWAYS_KERNELS={kernel}", *options],
+        f"CMake could not build the module with {kernel}",
+    )
+    return time.perf_counter() - start
+
+
+def build_with_cmake(source: Path, folder: Path, options: Sequence[str], failure: str) -> None:
+    """Build in `folder` what the CMakeLists.txt of `source` describes, for release and for this Python.
+
+    CMake is configured with `options` unless `folder` holds a CMakeCache.txt. Calling again rebuilds what has changed.
+    Raises BuildError, which says `failure` and CMake's own words, from where it failed.
+    """
+    commands = [["--build", str(folder)]]
+    if not (folder / "CMakeCache.txt").exists():
+        words = ["-GNinja", "-DCMAKE_BUILD_TYPE=Release", f"-DPython_EXECUTABLE={sys.executable}", *options]
+        commands.insert(0, ["-S", str(source), "-B", str(folder), *words])
+    environment = os.environ | toolchain.variables()
+    environment["PATH"] = (
+        f"{sysconfig.get_path('scripts')}{os.pathsep}{environment['PATH']}"  # the wheels' cmake, ninja
+    )
     for command in commands:
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        done = subprocess.run(["cmake", *command], env=environment, capture_output=True, text=True, errors="replace")
         if done.returncode:
+            if "-S" in command:  # what CMake has found out may be wrong: the next call asks anew
+                (folder / "CMakeCache.txt").unlink(missing_ok=True)
+                shutil.rmtree(folder / "CMakeFiles", ignore_errors=True)
             said = done.stdout + done.stderr
             failed = re.search("^(CMake Error|FAILED)", said, re.MULTILINE)  # before it stands what went well
-            raise BuildError(f"CMake could not build the module with {kernel}", said[failed.start() if failed else 0 :])
-    return time.perf_counter() - start
+            raise BuildError(failure, said[failed.start() if failed else 0 :])

@@ -62,14 +62,14 @@ class BuildError(RuntimeError):
     """A failed build. The message is a line that says `what` failed, and below it the tool's own `words`.
 
     The last line is advice, if there is any: the given one, or one that fits the words. `brief` is one line for a
-    table: the first error in the words, without folders, and the advice.
+    table: the first error in the words, without folders, and the advice. `said` is the message without the advice.
     """
 
     def __init__(self, what: str, words: str = "", advice: str = "") -> None:
         words = words.replace("\0", "").strip()
-        said = f"{what}:\n{words}" if words else what
+        self.said = f"{what}:\n{words}" if words else what
         advice = advice or next((text for pattern, text in _ADVICE if re.search(pattern, words)), "")
-        super().__init__(f"{said}\nAdvice: {advice}" if advice else said)
+        super().__init__(f"{self.said}\nAdvice: {advice}" if advice else self.said)
         first = next((line.strip() for line in words.splitlines() if re.search("(?i)error|fatal", line)), what)
         self.brief = re.sub(r"\S*/(?=[^/\s]+[:(]\d)", "", first) + (f" (advice: {advice})" if advice else "")
 

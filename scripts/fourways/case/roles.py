@@ -79,7 +79,8 @@ def _array(parameter: Parameter, value: Any) -> np.ndarray:
     numbers, count = parameter.vector or (parameter.dtype, 0)
     last = f", {count} along the last axis" if count else ""
     if not arguments.element_fits(parameter, value.dtype):
-        raise TypeError(f"an array of {value.dtype} came; {parameter.type} wants {parameter.dtype or numbers}{last}")
+        wanted = parameter.dtype or numbers or f"elements of {parameter.element_size} bytes"
+        raise TypeError(f"an array of {value.dtype} came; {parameter.type} wants {wanted}{last}")
     if count and value.dtype == numbers and value.shape[-1:] != (count,):
         raise ValueError(f"shape {value.shape} came; {parameter.type} wants {count} along the last axis")
     return np.ascontiguousarray(value).reshape(value.shape)

@@ -4,111 +4,97 @@ import fcntl
 import hashlib
 import importlib.util
 import json
-import os
-import re
 import shutil
-import subprocess
 import sys
-import sysconfig
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pybind11
 
-from fourways import files, toolchain
-from fourways.package.case import Case, PackageError
-from fourways.package.interface import Interface
+from fourways import building, files, toolchain
+from fourways.kernels import KernelCase, safe_name
+from fourways.package.context import context
+from fourways.package.error import PackageError
+from fourways.package.interface import tuple_text
 from fourways.package.probe import interface
-from fourways.package.project import free_name, sources
-from fourways.package.python_text import named
+from fourways.package.project import sources, taken_names
 
 _IMPORTING = threading.Lock()
-_CONFIGURE = (
-    "-GNinja",
-    "-DCMAKE_BUILD_TYPE=Release",
-    f"-DPython_EXECUTABLE={sys.executable}",
-    f"-Dpybind11_DIR={pybind11.get_cmake_dir()}",
-)
 
 
-def kept_module(case: Case) -> tuple[str, ModuleType]:
+def kept_module(case: KernelCase) -> tuple[str, ModuleType]:
     """The case's package, its name and it imported: built for this machine's GPU, or for sm_90, and kept.
 
     It is kept in `files.cache_dir()`. Raises PackageError in the compiler's words, OSError where nothing can be kept,
     and what the case raises.
     """
-    face, name = _interface(case)
-    return name, _imported(_built(sources(face, name), name), name)
+    made = _context(case)
+    return made["name"], _imported(_built(sources(made), made["name"]), made["name"])
 
 
-def kept_folder(case: Case) -> Path:
+def kept_folder(case: KernelCase) -> Path:
     """The folder from which `kept_module` can be imported by its own name, built as that is."""
-    face, name = _interface(case)
-    return _built(sources(face, name), name).parent
+    made = _context(case)
+    return _built(sources(made), made["name"]).parent
 
 
-def cell(case: Case, function: str) -> str:
+def cell(case: KernelCase, function: str) -> str:
     """The text that calls the case's package: it defines `function(size, *inputs, *outputs)`.
 
     Of an output that is read, too, the last array counts.
     """
-    face, name = _interface(case)
-    written = dict(face.names)
-    written[face.size_name] = written[case.size or face.size_name]
-    before = [f"{written[each]}_before" if each in case.outputs else written[each] for each in case.names]
-    taken = [written[case.size or face.size_name], *before, *(written[each] for each in case.outputs)]
-    given = [written[each] for each in (*face.arguments, *[face.size_name] * face.asks_size)]
-    outs = [written[each] for each in face.allocated]
-    listed = ", ".join(outs)
-    given += [f"out=({listed})" if len(outs) > 1 else f"out={listed}"] if outs else []
-    call = f"{name}.{name}({', '.join(given)})"
-    return f"import {name}\n\n\ndef {function}({', '.join(taken)}):\n    {call}\n"
+    made = _context(case)
+    name, size = made["name"], made["of"][case.size] if case.size else made["size"]
+    before = [f"{each.name}_before" if each in made["outputs"] else each.name for each in made["inputs"]]
+    taken = ", ".join([size.name, *before, *(each.name for each in made["outputs"])])
+    given = [size.name if each is made["size"] else each.name for each in made["arguments"]]
+    outs = [each.name for each in made["outs"]]
+    given += [f"out={outs[0] if len(outs) == 1 else tuple_text(outs)}"] if outs else []
+    return f"import {name}\n\n\ndef {function}({taken}):\n    {name}.{name}({', '.join(given)})\n"
 
 
-def build_alone(case: Case, folder: Path) -> float:
+def build_alone(case: KernelCase, folder: Path) -> float:
     """Build the package of a case from nothing, importable from `folder`, and return the seconds that it took.
 
     Raises PackageError in the compiler's words.
     """
     with tempfile.TemporaryDirectory(prefix="fourways-") as workshop:
-        face, name = _interface(case)
-        texts = sources(face, name)
+        made = _context(case)
+        texts = sources(made)
         start = time.perf_counter()
-        built = _build(Path(workshop), texts, name, _arch())
+        built = _build(Path(workshop), texts, made["name"], _arch())
         seconds = time.perf_counter() - start
         shutil.copytree(built, folder, dirs_exist_ok=True)
     return seconds
 
 
-def builder(case: Case) -> Callable[[Path, Sequence[str]], float]:
+def builder(case: KernelCase) -> Callable[[Path, Sequence[str]], float]:
     """For `building.make`: a function that builds the module of a case in a folder, with options of CMake's.
 
     It returns the seconds, and builds what has changed where it is called again.
     """
-    face, name = _interface(case)
-    texts = sources(face, name)
+    made = _context(case)
+    name, texts = made["name"], sources(made)
 
     def build(folder: Path, options: Sequence[str]) -> float:
         _write(folder / "source", texts)
         start = time.perf_counter()
-        if not (folder / "CMakeCache.txt").exists():
-            _cmake(name, "-S", str(folder / "source"), "-B", str(folder), *_CONFIGURE, *options)
-        _cmake(name, "--build", str(folder))
+        _cmake(name, folder / "source", folder, options)
         return time.perf_counter() - start
 
     return build
 
 
-def _interface(case: Case) -> tuple[Interface, str]:
-    """The interface of the case's package, and the package's name."""
-    face = interface(case)
-    name = re.sub(r"\W+", "_", case.entry).strip("_")
-    name = free_name(face, f"{name}_package" if name in sys.stdlib_module_names else name)
-    return named(face, name), name
+def _context(case: KernelCase) -> dict[str, Any]:
+    """The context of the case's package, which is called as the kernel is, or nearly so."""
+    face, name = interface(case), safe_name(case.entry)
+    name = f"{name}_package" if name in sys.stdlib_module_names else name
+    return context(face, safe_name(name, taken_names(face)))
 
 
 def _arch() -> str:
@@ -127,7 +113,7 @@ def _built(texts: dict[str, str], name: str) -> Path:
     kept = files.cache_dir() / "bindings" / _digest([texts, tools, arch])
     if not kept.is_dir():
         common = {path: text for path, text in texts.items() if path.startswith("src/arrays/")}
-        workshop = kept.with_name(f".{_digest([common, tools])}")
+        workshop = kept.with_name(f".{_digest([common, tools, arch])}")
         try:
             workshop.mkdir(parents=True, exist_ok=True)
             lock = (workshop / "lock").open("w")
@@ -156,15 +142,10 @@ def _build(workshop: Path, texts: dict[str, str], name: str, arch: str) -> Path:
     installed = workshop / "installed"
     shutil.rmtree(installed, ignore_errors=True)
     _write(workshop, texts)
-    build = str(workshop / "build")
-    try:
-        _cmake(name, "-S", str(workshop), "-B", build, *_CONFIGURE, f"-DCMAKE_CUDA_ARCHITECTURES={arch}-real")
-    except PackageError:  # what CMake has found out may be wrong: the next one asks anew
-        shutil.rmtree(build, ignore_errors=True)
-        raise
-    _cmake(name, "--build", build)
-    _cmake(name, "--install", build, "--prefix", str(installed))
-    shutil.copytree(workshop / "src" / name, installed / name, dirs_exist_ok=True)
+    _cmake(name, workshop, workshop / "build", [f"-DCMAKE_CUDA_ARCHITECTURES={arch}-real"])
+    shutil.copytree(workshop / "src" / name, installed / name)
+    (module,) = (workshop / "build").glob("_binding.*.so")
+    shutil.copy(module, installed / name)
     return installed
 
 
@@ -177,15 +158,13 @@ def _write(folder: Path, texts: dict[str, str]) -> None:
             file.write_text(text, encoding="utf-8")
 
 
-def _cmake(name: str, *words: str) -> None:
-    """Run CMake, of the wheels if they have one. Raises PackageError in its words, from where it failed."""
-    environment = os.environ | toolchain.variables()
-    environment["PATH"] = f"{sysconfig.get_path('scripts')}{os.pathsep}{environment['PATH']}"
-    done = subprocess.run(["cmake", *words], env=environment, capture_output=True, text=True, errors="replace")
-    if done.returncode:
-        said = done.stdout + done.stderr
-        failed = re.search("^(CMake Error|FAILED)", said, re.MULTILINE)  # before it stands what went well
-        raise PackageError(f"the binding of {name} cannot be built:\n{said[failed.start() if failed else 0 :]}")
+def _cmake(name: str, source: Path, folder: Path, options: Sequence[str]) -> None:
+    """Build the package whose sources lie in `source`. Raises PackageError in CMake's words."""
+    options = [f"-Dpybind11_DIR={pybind11.get_cmake_dir()}", *options]
+    try:
+        building.build_with_cmake(source, folder, options, f"the binding of {name} cannot be built")
+    except building.BuildError as error:
+        raise PackageError(error.said) from None
 
 
 def _imported(folder: Path, name: str) -> ModuleType:

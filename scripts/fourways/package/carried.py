@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from fourways.package.case import Case, PackageError
+from fourways.kernels import KernelCase
+from fourways.package.error import PackageError
 
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _COMMENT = re.compile(r"^(?://[^\n]*\n?)+|^/\*.*?\*/", re.MULTILINE | re.DOTALL)
@@ -19,7 +20,7 @@ _LICENCE = re.compile("copyright|licen[cs]e|spdx", re.IGNORECASE)
 _INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 
 
-def kernel_files(case: Case) -> dict[str, str]:
+def kernel_files(case: KernelCase) -> dict[str, str]:
     """The texts of the kernel's file and of all that it includes from beside it or from the options' folders.
 
     The names are paths below the folder of the kernel. Raises PackageError for a header above it.
@@ -60,25 +61,14 @@ def _inside(name: Path, by: Path) -> str:
     return "/".join(parts)
 
 
-def compiler_options(case: Case) -> tuple[list[str], str]:
+def compiler_options(case: KernelCase) -> tuple[list[str], str]:
     """The case's options for nvcc, without the folders of headers, which are copied; and the standard of C++."""
     named = [found[1] for option in case.options if (found := re.fullmatch(r"--?std=c\+\+(\d\d)", option))]
     others = [option for option in case.options if not re.match(r"-I|--?std=", option)]
     return others, (named or ["17"])[-1]
 
 
-def defined(case: Case) -> dict[str, Any]:
-    """What the case's file defines, as it stands there. Raises PackageError where the package's tests would miss it."""
-    if not case.file:
-        hint = f"`fourways case {case.path.name}` writes one to begin with"
-        raise PackageError(f"a package is made of a kernel and a case, --case my_case.py; {hint}")
-    found = runpy.run_path(str(case.file), run_name=case.file.stem)
-    if not callable(found.get("reference")):
-        raise PackageError(f"{case.file.name} defines no reference(*inputs), which the package's tests need")
-    return found
-
-
-def check_copy(case: Case, file: Path, size: int, inputs: Sequence[Any]) -> None:
+def check_copy(case: KernelCase, file: Path, size: int, inputs: Sequence[Any]) -> None:
     """Raise PackageError where the copy `file` of the case's file misses what lies beside the case, or in this folder.
 
     `inputs` are those of the reference, made for `size`.
@@ -95,7 +85,7 @@ def check_copy(case: Case, file: Path, size: int, inputs: Sequence[Any]) -> None
         raise PackageError(f"{case.file.name} cannot be run elsewhere ({found}); {advice}") from None
 
 
-def summary(case: Case) -> str:
+def summary(case: KernelCase) -> str:
     """What the kernel computes, in a line: of the docstring of the case's reference, or the file's first comment.
 
     Of a long one it is the first sentence, or what stands before a comma; a licence is no such comment.
@@ -121,7 +111,7 @@ def _ends(text: str) -> list[int]:
     return [len(text), *(found.start() for sign in ("[;:] ", ", ") for found in [*re.finditer(sign, text)][::-1])]
 
 
-def launch_source(case: Case) -> str:
+def launch_source(case: KernelCase) -> str:
     """The text of the case's launch(), after what it uses of the case's file, as it stands there."""
     assert case.file
     text = case.file.read_text(encoding="utf-8")
@@ -142,7 +132,7 @@ def launch_source(case: Case) -> str:
     return imports + gap + (others if imports else others.removeprefix("\n")).rstrip() + "\n"
 
 
-def run_launch(source: str, case: Case, size: int, values: Mapping[str, Any]) -> tuple:
+def run_launch(source: str, case: KernelCase, size: int, values: Mapping[str, Any]) -> tuple:
     """Return the result of the copied launch() for the kernel's `values`.
 
     Raises PackageError where the copy cannot stand alone.

@@ -1,14 +1,13 @@
 """A case seen as a Python function: what its caller gives, and what is known without asking."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from fourways import kernels
-from fourways.kernels import Parameter
+from fourways.kernels import KernelCase, Parameter
 from fourways.package import carried
-from fourways.package.case import Case
 
 
 @dataclass(frozen=True)
@@ -45,10 +44,10 @@ class Interface:
     whose shape it has, `agreed` holds the extents of arrays some of which are those of others. `shapes` are the extents
     of each of `allocated`, or None where nothing tells them. `size` is what the launch depends on, called `size_name`;
     `doubt` is what speaks against taking it from an array. `has_shared` says whether the launch takes dynamic
-    shared memory. `names` is what Python calls each parameter, and `variables` what C++ does: see `naming`.
+    shared memory.
     """
 
-    case: Case
+    case: KernelCase
     values: Probe
     arguments: tuple[str, ...]
     allocated: tuple[str, ...]
@@ -60,18 +59,11 @@ class Interface:
     size_name: str
     has_shared: bool
     doubt: str = ""
-    names: Mapping[str, str] = field(default_factory=dict)
-    variables: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def parameters(self) -> Mapping[str, Parameter]:
         """The kernel's parameters by name, in their order."""
         return {each.name: each for each in self.case.signature.parameters}
-
-    @property
-    def everything(self) -> list[str]:
-        """The names of all parameters, and that of the size."""
-        return list(dict.fromkeys([*self.parameters, self.size_name]))
 
     @property
     def arrays(self) -> list[str]:
@@ -119,9 +111,9 @@ class Interface:
 
     @property
     def optional(self) -> bool:
-        """Whether the function can allocate the outputs by itself."""
+        """Whether the function can allocate its outputs by itself; False where it has none to allocate."""
         known = all(self.shapes[name] is not None and self.dtype(name) for name in self.allocated)
-        return known and bool(self.like)
+        return known and bool(self.allocated and self.like)
 
     @property
     def ranks(self) -> dict[str, int]:
@@ -143,7 +135,7 @@ class Interface:
         lines = [f"{name} is {value}" for name, value in self.derived.items()]
         lines += [f"{name} has the shape of {other}" for name, other in self.same.items()]
         for name, shape in self.held.items():
-            lines.append(f"{name} has shape ({', '.join(map(str, shape))}{',' * (len(shape) == 1)})")
+            lines.append(f"{name} has shape {tuple_text(map(str, shape))}")
         if self.optional or not self.allocated:
             return [*lines, self._launch_told()]
         return [*lines, self._launch_told(), "no array tells what out must be: give it"]
@@ -172,3 +164,23 @@ def numbers(parameter: Parameter, value: Any) -> tuple[str | None, int]:
 def element(type: str) -> str:
     """What a pointer of this C type points to, without const."""
     return type.removeprefix("const ").removesuffix("*").strip()
+
+
+def tuple_text(items: Iterable[str]) -> str:
+    """The items as Python writes a tuple."""
+    listed = list(items)
+    return f"({', '.join(listed)}{',' * (len(listed) == 1)})"
+
+
+def writer(names: Mapping[str, Any], size: str, extent: str, number: str) -> Callable[[Value], str]:
+    """Return a function that writes a value by patterns, such as `{0.name}.shape[{1}]`.
+
+    A pattern takes one of `names`, by the parameter's own name, and the number of an axis.
+    """
+
+    def written(value: Value) -> str:
+        if isinstance(value, Extent):
+            return (size if value.axis is None else extent).format(names[value.array], value.axis)
+        return number.format(names[value.name]) if isinstance(value, Given) else str(value)
+
+    return written

@@ -12,16 +12,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from fourways.kernels import Parameter
+from fourways.kernels import KernelCase, Parameter
 from fourways.package.carried import launch_source
-from fourways.package.case import Case, PackageError
+from fourways.package.error import PackageError
 from fourways.package.interface import Extent, Given, Interface, Probe, Value, numbers
 
 _PROBES = (5, 12, 33)
 _LARGE = (1000, 10_000, 100_000, 1_000_000)  # for launch(size) alone, which makes no arrays
 
 
-def interface(case: Case) -> Interface:
+def interface(case: KernelCase) -> Interface:
     """Call the case at three sizes, and find out what need not be asked for.
 
     Raises PackageError for a parameter without a name, or to arrays, and what the case raises itself.
@@ -75,7 +75,7 @@ def interface(case: Case) -> Interface:
     )
 
 
-def _uses_size(case: Case) -> bool:
+def _uses_size(case: KernelCase) -> bool:
     """Whether launch() reads its first parameter."""
     functions = [each for each in ast.parse(launch_source(case)).body if isinstance(each, ast.FunctionDef)]
     launch = next((each for each in functions if each.name == "launch"), None)
@@ -102,7 +102,7 @@ def _is_free(extent: Extent, agreed: Mapping[str, tuple[Value, ...]]) -> bool:
     return agreed.get(extent.array, {extent.axis: extent})[extent.axis] == extent
 
 
-def _doubt(case: Case, sizes: list[int], others: list[Extent], probes: list[Probe]) -> tuple[str, bool]:
+def _doubt(case: KernelCase, sizes: list[int], others: list[Extent], probes: list[Probe]) -> tuple[str, bool]:
     """Reasons against a grid that one array's extent tells, and whether the caller must give the size instead.
 
     `others` are the extents that may vary on their own.
@@ -139,7 +139,7 @@ def _covers(grids: Mapping[int, tuple[int, ...]]) -> bool:
     return low < high
 
 
-def _probes(case: Case, size_name: str) -> Iterator[Probe]:
+def _probes(case: KernelCase, size_name: str) -> Iterator[Probe]:
     """All arguments of the kernel by name, and the size, at three sizes; fewer where the case has no three."""
     own = sorted({size for size in case.sizes if size > 1}) or sorted(set(case.sizes))
     for size in own[:3] or _PROBES:

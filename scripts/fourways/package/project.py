@@ -1,27 +1,23 @@
 """All files of a package by their paths, and the package written to a folder, whole or not at all."""
 
-import json
 import keyword
 import re
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from fourways import kernels
+from fourways.kernels import KernelCase
 from fourways.package import manifest
-from fourways.package.carried import check_copy, compiler_options, defined, kernel_files, summary
-from fourways.package.case import Case, PackageError
-from fourways.package.cpp_text import binding
-from fourways.package.fill import fill
+from fourways.package.carried import check_copy
+from fourways.package.context import constants, context
+from fourways.package.environment import IN_FUNCTION, IN_MODULES, IN_TESTS, render
+from fourways.package.error import PackageError
 from fourways.package.interface import Interface
-from fourways.package.naming import free, in_python
 from fourways.package.probe import interface
-from fourways.package.python_text import init, named, stub
-from fourways.package.readme_text import readme
-from fourways.package.tests_text import tests
 
 _TAKEN = {"case", "cuda", "cupy", "fourways", "numba", "numpy", "nvidia", "pip", "pybind11", "pytest", "torch"}
-_EXTRAS = {"cccl": "<(cuda|cub|thrust|nv)/", "curand": "<curand"}
 
 
 def check_name(name: str) -> str:
@@ -35,67 +31,35 @@ def check_name(name: str) -> str:
     return name
 
 
-def free_name(face: Interface, name: str) -> str:
-    """`name`, or where the package's files use it for something else, one like it."""
-    return free([name], lambda stand_ins: _inside(face, stand_ins[name]))[name]
+def taken_names(face: Interface) -> set[str]:
+    """The names that the package cannot have: they mean something in its files."""
+    return {*IN_FUNCTION, *IN_TESTS, *IN_MODULES, *face.parameters, *constants(face).values()}
 
 
-def _inside(face: Interface, name: str, with_tests: bool = False) -> set[str]:
-    """The names that the files of a package `name` use, and those of the folders beside its own."""
-    named_face = named(face, name)
-    texts = [init(named_face, name)] + [tests(named_face, name)] * with_tests
-    return {"arrays", "kernel"}.union(*map(in_python, texts))
-
-
-def sources(face: Interface, name: str) -> dict[str, str]:
-    """The texts from which the module is built and imported, by path. `face` is `named`."""
-    root, carried = kernels.root(), kernel_files(face.case)
-    texts = {"CMakeLists.txt": _cmake(face.case, name, has_headers=len(carried) > 1)}
-    texts |= {f"src/{path}": text for path, text in binding(face, name).items()}
-    texts |= {f"src/kernel/{path}": text for path, text in carried.items()}
+def sources(context: dict[str, Any]) -> dict[str, str]:
+    """The texts from which the module is built and imported, by path."""
+    root, name = kernels.root(), context["name"]
+    texts = {"CMakeLists.txt": render("CMakeLists.txt", context)}
+    texts |= {f"src/{name}.{ending}": render(f"NAME.{ending}", context) for ending in ("cpp", "cu")}
+    texts |= {f"src/kernel/{path}": text for path, text in context["kernel_files"].items()}
     for file in ("aot/gpu_array.hpp", "aot/gpu_array.cpp", "package/launch_arguments.hpp"):
         texts[f"src/arrays/{Path(file).name}"] = (root / "cpp" / file).read_text(encoding="utf-8")
     texts["src/glibc/bits/mathcalls.h"] = (root / "cpp/glibc/bits/mathcalls.h").read_text(encoding="utf-8")
     texts["src/arrays/LICENSE"] = (root / "LICENSE").read_text(encoding="utf-8")
-    texts |= {f"src/{name}/__init__.py": init(face, name), f"src/{name}/_binding.pyi": stub(face, name)}
-    if face.launch_text:
-        texts[f"src/{name}/_launch.py"] = f'"""Grid, block and shared memory of a launch."""\n\n{face.launch_text}'
+    launch = ["_launch.py"] if context["case"].has_launch else []
+    texts |= {f"src/{name}/{file}": render(file, context) for file in ("__init__.py", "_binding.pyi", *launch)}
     return texts | {f"src/{name}/py.typed": ""}
 
 
-def _cmake(case: Case, name: str, has_headers: bool) -> str:
-    options, standard = compiler_options(case)
-    lines = []
-    if options:
-        escaped = [re.sub(r'(["\\;])', r"\\\1", option) for option in options]
-        only_nvcc = f"$<$<COMPILE_LANGUAGE:CUDA>:{';'.join(escaped)}>"
-        lines.append(f'target_compile_options(_binding PRIVATE "{only_nvcc}") # the case\'s\n')
-    if has_headers:
-        lines.append("target_include_directories(_binding PRIVATE src/kernel) # the kernel's own headers\n")
-    return fill("CMakeLists.txt", name=name, standard=standard, options="".join(lines))
-
-
-def _project(face: Interface, name: str) -> dict[str, str]:
+def _project(context: dict[str, Any]) -> dict[str, str]:
     """The texts of all files by path."""
-    case = face.case
-    assert case.file
-    texts = sources(face, name)
-    kernel = "".join(text for path, text in texts.items() if path.startswith("src/kernel/"))
-    extras = [extra for extra, pattern in _EXTRAS.items() if re.search(f"#\\s*include\\s*{pattern}", kernel)]
-    texts["pyproject.toml"] = fill(
-        "pyproject.toml",
-        name=name,
-        summary=json.dumps(summary(case), ensure_ascii=False)[1:-1],
-        extras=",".join(["nvcc", "cudart", *extras]),
-        dependencies='"numpy>=2"' * ("import numpy" in texts[f"src/{name}/__init__.py"] + face.launch_text),
-    )
-    texts["tests/case.py"] = case.file.read_text(encoding="utf-8")
-    texts[f"tests/test_{name}.py"] = tests(face, name)
-    texts["README.md"] = readme(face, name)
+    texts = sources(context) | {file: render(file, context) for file in ("pyproject.toml", "README.md")}
+    texts["tests/case.py"] = context["case"].file.read_text(encoding="utf-8")
+    texts[f"tests/test_{context['name']}.py"] = render("test_NAME.py", context)
     return texts
 
 
-def write(case: Case, name: str, folder: Path, force: bool = False) -> tuple[Interface, list[str]]:
+def write(case: KernelCase, name: str, folder: Path, force: bool = False) -> tuple[Interface, list[str]]:
     """Write a package to `folder`, whole or not at all; return what its function asks for, and which files were kept.
 
     The folder is new, empty, or of a package `name` that this function wrote. There it writes its files anew, but those
@@ -104,12 +68,15 @@ def write(case: Case, name: str, folder: Path, force: bool = False) -> tuple[Int
     """
     folder = check_folder(folder, name)
     check_name(name)
-    defined(case)
+    if not case.file:
+        hint = f"`fourways case {case.path.name}` writes one to begin with"
+        raise PackageError(f"a package is made of a kernel and a case, --case my_case.py; {hint}")
+    if not case.has_reference:
+        raise PackageError(f"{case.file.name} defines no reference(*inputs), which the package's tests need")
     face = interface(case)
-    if name in _inside(face, "fourways_package", with_tests=True):
+    if name in taken_names(face):
         raise ValueError(f"{name!r} has a meaning inside the package: take another name")
-    face = named(face, name)
-    texts = _project(face, name)
+    texts = _project(context(face, name))
     try:
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as made:
             whole = Path(made, folder.name)

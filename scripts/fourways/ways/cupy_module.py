@@ -4,7 +4,8 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from fourways.ways.way import Called, Stage, Way, identifiers, launching_cell, loading, nvcc_keeps_lines
+from fourways.kernels import KernelCase
+from fourways.ways.way import Stage, Way, identifiers, launching_cell, loading, nvcc_keeps_lines
 
 ALLOW = "kernel.max_dynamic_shared_size_bytes = shared"
 
@@ -12,7 +13,7 @@ ALLOW = "kernel.max_dynamic_shared_size_bytes = shared"
 class RawModule(Way):
     """A way whose cell makes a `cupy.RawModule`; its name is the backend's."""
 
-    def cell(self, case: Called) -> str:
+    def cell(self, case: KernelCase) -> str:
         by_name = identifiers(case)
         structs = [by_name[each.name] for each in case.signature.parameters if each.kind == "struct"]
         # by value CuPy takes an array without dimensions

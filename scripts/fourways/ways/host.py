@@ -1,7 +1,8 @@
 """The host way: the kernel's file, unchanged, compiled by a C++ compiler and run on the CPU."""
 
+from fourways.kernels import KernelCase
 from fourways.ways.cupy_module import ALLOW
-from fourways.ways.way import Called, Way, identifiers, launching_cell, register
+from fourways.ways.way import Way, identifiers, launching_cell, register
 
 
 class Host(Way):
@@ -13,7 +14,7 @@ class Host(Way):
     needs = ("host compiler",)
     on_host = True
 
-    def cell(self, case: Called) -> str:
+    def cell(self, case: KernelCase) -> str:
         options = tuple(option for option in case.options if option[:2] in ("-D", "-I", "-U"))
         head = f"""from fourways import host
 

@@ -2,10 +2,14 @@
 
 import hashlib
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from fourways.ways.way import Called, Way, function_name, register
+from fourways.kernels import KernelCase
+from fourways.ways.way import Way, function_name, register
+
+_IMPORTING = threading.Lock()
 
 
 class Pybind11(Way):
@@ -22,34 +26,35 @@ class Pybind11(Way):
     # What CMake 4.4 gives nvcc for a Release build in C++17 (Modules/Compiler/NVIDIA.cmake), but for -Xcompiler's
     recipe = ("nvcc", ("-O3", "-DNDEBUG", "-std=c++17"))
 
-    def cell(self, case: Called) -> str:
+    def cell(self, case: KernelCase) -> str:
         from fourways import package
 
         return package.cell(case, function_name(case, self))
 
-    def function(self, case: Called) -> Callable[..., None]:
+    def function(self, case: KernelCase) -> Callable[..., None]:
         """The cell's function. Builds the package for this machine's GPU, or for sm_90, or finds it as it was built."""
         from fourways import package
 
         name, module = package.kept_module(case)
-        hidden = sys.modules.get(name)
-        sys.modules[name] = module  # the cell's `import` finds it; others may be called as it is
-        try:
-            return self.executed(case, {})
-        finally:
-            if hidden is None:
-                del sys.modules[name]
-            else:
-                sys.modules[name] = hidden
+        with _IMPORTING:  # two threads may want modules of one name
+            hidden = sys.modules.get(name)
+            sys.modules[name] = module  # the cell's `import` finds it; others may be called as it is
+            try:
+                return self.executed(case, {})
+            finally:
+                if hidden is None:
+                    del sys.modules[name]
+                else:
+                    sys.modules[name] = hidden
 
-    def build_ahead(self, kernel: Called | str, folder: Path) -> float | None:
+    def build_ahead(self, kernel: KernelCase | str, folder: Path) -> float | None:
         from fourways import building, package
 
         if isinstance(kernel, str):
             return building.build_binding(kernel, folder)
         return package.build_alone(kernel, folder)
 
-    def prepare(self, kernel: Called | str) -> Path | None:
+    def prepare(self, kernel: KernelCase | str) -> Path | None:
         from fourways import building, files, kernels, package
 
         if not isinstance(kernel, str):

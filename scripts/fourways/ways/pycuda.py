@@ -2,7 +2,8 @@
 
 import os
 
-from fourways.ways.way import Called, Stage, Way, identifiers, launching_cell, loading, nvcc_keeps_lines, register
+from fourways.kernels import KernelCase
+from fourways.ways.way import Stage, Way, identifiers, launching_cell, loading, nvcc_keeps_lines, register
 
 _LEAVES_NO_GAP = ("complex64", "complex128", "bool", "float16")  # PyCUDA 2026.1 leaves none before them, or refuses
 _PACKED_IMPORTS = "\nimport cupy\nimport numpy as np"
@@ -31,7 +32,7 @@ class PyCuda(Way):
     def default_flags(self) -> list[str]:
         return os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", "").split()
 
-    def cell(self, case: Called) -> str:
+    def cell(self, case: KernelCase) -> str:
         parameters, given = case.signature.parameters, ", ".join(identifiers(case).values())
         packed = any(
             each.kind == "struct" or (each.kind == "scalar" and each.dtype in _LEAVES_NO_GAP) for each in parameters

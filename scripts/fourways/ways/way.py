@@ -5,46 +5,15 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from fourways import figures
+from fourways.kernels import KernelCase
 
 # Only the standard library here and in the modules of the ways: fresh processes whose imports are timed import them.
 
 Stage = Callable[[str], Any]
 """A block of a process by its name: `with stage("build"): ...` may time it, or name it for a profiler."""
-
-
-class Called(Protocol):
-    """What the ways ask of a kernel of one's own: `case.Case` has it.
-
-    `make_inputs(size)` gives the size and the inputs `names`; `reference` of them gives the `outputs` by name. `launch`
-    takes the size and the inputs `launch_inputs`, and gives grid, block and bytes of dynamic shared memory.
-    """
-
-    path: Path
-    source: str
-    entry: str
-    file: Path | None
-    options: tuple[str, ...]
-    timeout: int
-    rtol: float
-    atol: float
-    sizes: tuple[int, ...]
-    size: str | None
-    names: tuple[str, ...]
-    outputs: tuple[str, ...]
-    in_place: tuple[str, ...]
-    has_launch: bool
-    launch_inputs: tuple[str, ...]
-
-    @property
-    def signature(self) -> Any: ...
-    @property
-    def has_shared(self) -> bool: ...
-    def launch(self, size: int, *inputs: Any) -> tuple[tuple[int, ...], tuple[int, ...], int]: ...
-    def make_inputs(self, size: int) -> tuple: ...
-    def reference(self, size: int, *inputs: Any) -> dict[str, Any]: ...
 
 
 class Way(ABC):
@@ -78,32 +47,32 @@ class Way(ABC):
         return []
 
     @abstractmethod
-    def cell(self, case: Called) -> str:
+    def cell(self, case: KernelCase) -> str:
         """The text that defines `function_name(case, way)`: `(size, *inputs, *outputs)`, all as the case gives them.
 
         A cell that launches with a grid uses `launch`, of the case.
         """
 
-    def function(self, case: Called) -> Callable[..., None]:
+    def function(self, case: KernelCase) -> Callable[..., None]:
         """What the cell defines, compiled. Raises what the way's compiler raises."""
         from fourways import toolchain
 
         toolchain.activate()
         return self.executed(case, {"launch": case.launch})
 
-    def executed(self, case: Called, namespace: dict[str, Any]) -> Callable[..., None]:
+    def executed(self, case: KernelCase, namespace: dict[str, Any]) -> Callable[..., None]:
         """Execute the cell in a namespace, and return its function."""
         exec(compile(self.cell(case), f"<{case.path.name}, {self.name}>", "exec"), namespace)
         return namespace[function_name(case, self)]
 
-    def build_ahead(self, kernel: Called | str, folder: Path) -> float | None:
+    def build_ahead(self, kernel: KernelCase | str, folder: Path) -> float | None:
         """Build in `folder`, importable from there, what a process finds built; return the seconds. None: nothing.
 
         `kernel` is a case, or the name of a lesson's kernel.
         """
         return None
 
-    def prepare(self, kernel: Called | str) -> Path | None:
+    def prepare(self, kernel: KernelCase | str) -> Path | None:
         """Build and keep the module that a profiler should not see built, with source lines; return its folder.
 
         None where a process builds all by itself.
@@ -165,7 +134,7 @@ def loading(function: Callable, stage: Stage) -> Callable:
     return staged
 
 
-def function_name(case: Called, way: Way) -> str:
+def function_name(case: KernelCase, way: Way) -> str:
     """`<entry>_<way>`; of a template's instance without what no name may hold."""
     return f"{''.join(sign if sign.isalnum() else '_' for sign in case.entry)}_{way.name}"
 
@@ -173,7 +142,7 @@ def function_name(case: Called, way: Way) -> str:
 _TAKEN = {"kernel", "launch", "grid", "block", "shared", "module", "cupy", "host", "np", "driver", "packed", "int"}
 
 
-def identifiers(case: Called) -> Mapping[str, str]:
+def identifiers(case: KernelCase) -> Mapping[str, str]:
     """A Python name for each parameter of the kernel: its own, unless that has a meaning in a cell."""
     return {
         each.name: each.name.replace(" ", "_") + "_" * (keyword.iskeyword(each.name) or each.name in _TAKEN)
@@ -181,7 +150,7 @@ def identifiers(case: Called) -> Mapping[str, str]:
     }
 
 
-def launching_cell(case: Called, way: Way, head: str, allow: str, call: str) -> str:
+def launching_cell(case: KernelCase, way: Way, head: str, allow: str, call: str) -> str:
     """The text of a cell that launches: `head`, then a function of the grid, with `call` as its last line.
 
     `allow` is the statement that lets a block have more shared memory than it gets unasked.
@@ -199,7 +168,7 @@ def launching_cell(case: Called, way: Way, head: str, allow: str, call: str) -> 
     return f"{head}\n\n\ndef {function_name(case, way)}({taken}):{lines}\n"
 
 
-def launch_text(case: Called) -> str:
+def launch_text(case: KernelCase) -> str:
     """The text of the `launch` that a cell uses: the default, or one that takes the case's file for a module beside."""
     if not case.has_launch or not case.file:
         return "def launch(size):\n    return (max(1, -(-size // 256)),), (256,), 0  # grid, block, shared bytes\n"

@@ -1,0 +1,212 @@
+"""The one context of all templates, made from a case's interface."""
+
+import ast
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fourways.kernels import safe_name
+from fourways.package.argument import Argument
+from fourways.package.carried import compiler_options, kernel_files, summary
+from fourways.package.documented import documented
+from fourways.package.environment import IN_CPP, IN_FUNCTION, IN_TESTS
+from fourways.package.interface import Extent, Given, Interface, Value, element, tuple_text, writer
+
+_EXTRAS = {"cccl": r"#\s*include\s*<(cuda|cub|thrust|nv)/", "curand": r"#\s*include\s*<curand"}
+_SIZES = (0, 1, 31, 32, 33, 255, 256, 257, 1009, 65_537)
+
+
+class Struct(NamedTuple):
+    """The dtype of a struct: the constant that holds it, and the text that makes it, a line for each field."""
+
+    constant: str
+    opening: str
+    lines: Sequence[str]
+    closing: str
+    is_aligned: bool
+
+
+def context(face: Interface, name: str) -> dict[str, Any]:
+    """The context of a package `name`."""
+    case, names_of_dtypes = face.case, constants(face)
+    of = _arguments(face, name, names_of_dtypes)
+    size, threads = of[face.size_name], of[_threads(face)]
+    parameters, outs = [of[each] for each in face.parameters], [of[each] for each in face.allocated]
+    arguments = [*(of[each] for each in face.arguments), *[size] * face.asks_size]
+    dtypes = {constant: face.values[each].dtype for each, constant in names_of_dtypes.items()}
+    inputs = [of[each] for each in case.names]
+    given, tested_outs = [each.tested for each in arguments], [each.tested for each in outs]
+    if outs and not face.optional:
+        given.append(f"out={tested_outs[0]}" if len(outs) == 1 else f"out={tuple_text(tested_outs)}")
+    cpp = writer(of, "{0.checked}.size", "{0.checked}.shape[{1}]", "{0.whole}")
+    options, standard = compiler_options(case)
+    files = kernel_files(case)
+    return {
+        # everywhere
+        "name": name,
+        "case": case,
+        "face": face,
+        "summary": summary(case),
+        "of": of,
+        "size": size,
+        "parameters": parameters,
+        "arrays": [of[each] for each in face.arrays],
+        "inputs": inputs,
+        "outputs": [of[each] for each in case.outputs],
+        "arguments": arguments,
+        "outs": outs,
+        "launch_arguments": ["grid", "block", *["shared"] * face.has_shared] if case.has_launch else [],
+        # Python
+        "structs": [_struct(constant, dtype) for constant, dtype in dtypes.items()],
+        "exported": sorted([*dtypes, name]),
+        "returned": f"tuple[{', '.join(['Array'] * len(outs))}]" if len(outs) > 1 else "Array" if outs else "None",
+        "documented": documented(of, arguments, outs),
+        **_function(face, of),
+        # C++
+        "cpp": cpp,
+        "bound": [*(each for each in parameters if each in arguments or each in outs), *[size] * _needs_size(face)],
+        "thread_count": threads,
+        "handed": [*parameters, *[threads] * (not case.has_launch and not threads.parameter)],
+        "held": [(of[each], [cpp(extent) for extent in shape]) for each, shape in face.held.items()],
+        "separate": [(of[output], of[other]) for output, other in _separate(face)],
+        # the tests
+        "used": [each.tested if each in arguments else "_" for each in inputs],
+        "given": given,
+        "sizes": tuple(case.sizes) or _SIZES,
+        "small": int(face.values[face.size_name]),
+        # the build
+        "kernel_files": files,
+        "options": [re.sub(r'(["\\;])', r"\\\1", option) for option in options],
+        "standard": standard,
+        "description": json.dumps(summary(case), ensure_ascii=False),
+        "extras": [extra for extra, pattern in _EXTRAS.items() if re.search(pattern, "".join(files.values()))],
+    }
+
+
+def distinct(names: Collection[str], taken: Collection[str]) -> dict[str, str]:
+    """For each name the name itself, or where it is taken, the name with `_` after it; no two alike."""
+    chosen: dict[str, str] = {}
+    for name in names:
+        others = {each for each in names if each != name}
+        chosen[name] = safe_name(name, {*taken, *others, *chosen.values()})
+    return chosen
+
+
+def _arguments(face: Interface, name: str, constants: Mapping[str, str]) -> dict[str, Argument]:
+    """The kernel's parameters, and the size, by their names in the kernel."""
+    keys = list(dict.fromkeys([*face.parameters, face.size_name]))
+    types = " ".join([face.case.entry, *(each.type for each in face.parameters.values())])
+    python = distinct(keys, {*IN_FUNCTION, f"_{name}", *constants.values()})
+    tested = distinct(keys, {*IN_TESTS, name})
+    variables = distinct(keys, {*IN_CPP, f"launch_{name}", *re.findall(r"\w+", types)})
+    if face.allocated == ("out",):  # the argument out= is that output
+        python["out"] = "out"
+    if face.size_name == "size":  # the tests are called with it
+        tested["size"] = "size"
+    return {
+        key: Argument(
+            face=face,
+            key=key,
+            name=python[key],
+            tested=tested[key],
+            variable=variables[key],
+            shape=safe_name(f"{python[key]}_shape", [*python.values()]),
+            checked=safe_name(f"{variables[key]}_checked", [*variables.values()]),
+            element_name=safe_name(f"{variables[key]}_element", [*variables.values()]),
+            constant=constants.get(key, ""),
+        )
+        for key in keys
+    }
+
+
+# --- the dtypes of structs --------------------------------------------------------------------------------------------
+
+
+def constants(face: Interface) -> dict[str, str]:
+    """The constants for the dtypes of parameters that are structs with fields, or point to them.
+
+    `Clip` is CLIP, `geometry::Clip<float>` GEOMETRY_CLIP_FLOAT.
+    """
+    structs = {
+        name: element(each.type)
+        for name, each in face.parameters.items()
+        if face.dtype(name) is None and face.values[name].dtype.fields
+    }
+    by_type: dict[str, str] = {}
+    for type in dict.fromkeys(structs.values()):
+        by_type[type] = safe_name(type.upper(), [*by_type.values()])
+    return {name: by_type[type] for name, type in structs.items()}
+
+
+def _struct(constant: str, dtype: np.dtype) -> Struct:
+    """The dtype as NumPy writes it, gaps included."""
+    call = ast.parse(repr(dtype), mode="eval").body
+    assert isinstance(call, ast.Call)
+    fields = ast.literal_eval(call.args[0])
+    is_list = isinstance(fields, list)
+    lines = map(repr, fields) if is_list else (f"{key!r}: {value!r}" for key, value in fields.items())
+    opening, closing = "[]" if is_list else "{}"
+    return Struct(constant, opening, [line.replace("'", '"') for line in lines], closing, bool(call.keywords))
+
+
+# --- what C++ takes and checks ----------------------------------------------------------------------------------------
+
+
+def _needs_size(face: Interface) -> bool:
+    """Whether C++, too, needs a size that is no parameter: for the grid, or for the shape of an output."""
+    held = [each for shape in face.held.values() for each in shape]
+    return face.asks_size and (not face.case.has_launch or face.size in held)
+
+
+def _threads(face: Interface) -> str:
+    """The parameter that says how many threads a launch without a grid has, or else the size."""
+    if isinstance(face.size, Given):
+        return face.size.name
+    return next((name for name in face.derived if name == face.case.size), face.size_name)
+
+
+def _separate(face: Interface) -> Iterator[tuple[str, str]]:
+    """Each output with each other array that it must not share memory with, by the kernel's __restrict__."""
+    for number, output in enumerate(face.case.outputs if face.restricted else ()):
+        for other in face.arrays:
+            if other != output and other not in face.case.outputs[:number]:
+                yield output, other
+
+
+# --- the function of __init__.py --------------------------------------------------------------------------------------
+
+
+def _function(face: Interface, of: Mapping[str, Argument]) -> dict[str, Any]:
+    """What the function of `__init__.py` makes before it calls the binding: shapes, new outputs, a launch."""
+    written = writer(of, "math.prod({0.shape})", "{0.shape}[{1}]", "{0.name}")
+    launched = writer(of, "math.prod({0.shape})", "{0.shape}[{1}]", "{0.converted}")
+    seen = [each for each in face.case.launch_inputs if of[each].is_array]
+    numbers = {each: face.derived.get(each, Given(each)) for each in face.case.launch_inputs if each not in seen}
+    launch: list[Value] = [face.size, *numbers.values()] if face.case.has_launch else []
+    outs = face.allocated if face.optional else ()
+    new = {each: face.shapes[each] or () for each in outs if each not in face.same}
+    created = [extent for shape in new.values() for extent in shape]
+    launch_arrays = dict.fromkeys([*_arrays(launch), *seen])
+    new_arrays = dict.fromkeys([*_arrays(created), *(face.same[each] for each in outs if each in face.same)])
+    texts = {each: launched(value) for each, value in numbers.items()}
+    texts |= {each: f"SimpleNamespace(shape={of[each].shape})" for each in seen}
+    return {
+        "launched": [launched(face.size), *(texts[each] for each in face.case.launch_inputs)],
+        "launch_shapes": [of[each] for each in launch_arrays],
+        "sees_shapes": bool(seen),
+        "converted": [of[each.name] for each in launch if isinstance(each, Given)],
+        "new": [
+            (of[each], tuple_text(map(written, new[each])) if each in new else of[face.same[each]].shape)
+            for each in outs
+        ],
+        "new_shapes": [of[each] for each in new_arrays if each not in launch_arrays],
+        "multiplies": any(isinstance(each, Extent) and each.axis is None for each in [*launch, *created]),
+    }
+
+
+def _arrays(values: Sequence[Value]) -> list[str]:
+    """The arrays whose extents are among the values."""
+    return [each.array for each in values if isinstance(each, Extent)]
