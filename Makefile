@@ -1,8 +1,8 @@
 # Four Ways. Each command sets up what it needs first.
 #
 #   make lessons                   run every lesson, build the book, print what happened
-#   make test                      run the tests
-#   make test-all                  run the long ones, too: whole installations, every build, every page four times
+#   make test                      run the quick tests
+#   make test-all                  run the long tests, too: installations, whole builds, every lesson and architecture
 #   make bench                     print how quick calls, kernels and builds are, as ratios; no test asserts a time
 #   make lessons PYTHON=python3    use an interpreter that has the packages; install nothing
 #                                  (wheels it lacks: WHEELHOUSE=folder, made by `fourways wheelhouse folder`)
@@ -82,10 +82,11 @@ book: setup
 PYTEST := $(PY) -m pytest -n $$(($$(nproc) + 1)) --dist worksteal
 
 test: setup
-	@echo "The tests: about twenty minutes on two processors"
+	@echo "The quick tests: about five minutes on two processors"
 	$(PYTEST) -m "not long"
 
 test-all: test
+	@echo "The long tests: about ten minutes on two processors"
 	$(PYTEST) -m long
 
 bench: setup

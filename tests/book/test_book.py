@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,10 @@ from fourways import book, cli, lesson
 
 
 @pytest.fixture(scope="module")
-def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def real(made_once: Callable[..., Path]) -> Path:
     """The folder of the built book."""
     pytest.importorskip("jupyter_book")
-    return book.build(book.pages(get_command(cli.app)), tmp_path_factory.mktemp("real") / "book").parent
+    return made_once("real", lambda folder: book.build(book.pages(get_command(cli.app)), folder / "book")) / "book"
 
 
 def test_every_lesson_and_every_command_is_a_page(real: Path) -> None:
@@ -36,8 +37,8 @@ def test_a_copys_skipped_cells_name_sections_of_the_book(real: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("width", "dark"),
     [
-        (1280, False),
         (390, True),
+        pytest.param(1280, False, marks=pytest.mark.long),
         pytest.param(1280, True, marks=pytest.mark.long),
         pytest.param(390, False, marks=pytest.mark.long),
     ],

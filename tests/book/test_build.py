@@ -1,9 +1,11 @@
 """The book: today's text with outputs recorded from today's code, no others; nothing fetched from elsewhere."""
 
+import json
 import logging
 import re
 import shutil
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -137,10 +139,17 @@ def clone(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(scope="module")
-def built(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def built(root: Path, made_once: Callable[..., Path]) -> dict[str, Any]:
     """A book of three lessons: recorded, changed since, never recorded. Its folder, and what the build logged."""
     needs_jupyter_book()
-    folder = empty_clone(root, tmp_path_factory.mktemp("clone") / "clone")
+    made = made_once("three-lessons", lambda folder: build_three_lessons(root, folder))
+    messages = json.loads((made / "messages.json").read_text())
+    return {"folder": made / "clone" / "build" / "book", "messages": messages}
+
+
+def build_three_lessons(root: Path, made: Path) -> None:
+    """Build the book of three lessons in the folder `clone`, and keep what the build logs."""
+    folder = empty_clone(root, made / "clone")
     messages: list[str] = []
     handler = logging.Handler()
     handler.emit = lambda entry: messages.append(entry.getMessage())  # type: ignore[method-assign]
@@ -155,7 +164,7 @@ def built(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any
         index = book.build(COMMANDS)
         logging.getLogger("fourways").removeHandler(handler)
     assert index == folder / "build" / "book" / "index.html"
-    return {"folder": index.parent, "messages": messages}
+    (made / "messages.json").write_text(json.dumps(messages))
 
 
 def page(built: dict[str, Any], slug: str) -> str:

@@ -65,6 +65,7 @@ def test_artefacts(compiler: str, artefacts: set[str]) -> None:
         assert ("ptx" in made.missing) == (compiler == "cuda.core"), "cuda.core alone asks the driver"
 
 
+@pytest.mark.long
 def test_the_module_by_cmake(module: building.Made, built: list[int]) -> None:
     plain = building.build(DOUBLIFY, "nvcc", "sm_86")
     assert module.resources["doublify"].registers == plain.registers

@@ -8,6 +8,7 @@ import pytest
 from fourways import building
 
 
+@pytest.mark.long
 def test_it_builds_from_a_copy_rebuilds_an_edit_and_says_what_failed(tmp_path: Path, root: Path) -> None:
     shutil.copytree(root / "cpp", tmp_path / "cpp")
     shutil.copy(root / "pyproject.toml", tmp_path)

@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,18 @@ from fourways.tables import Row
 
 
 @pytest.fixture(scope="module")
-def found() -> list[Row]:
+def found(made_once: Callable[..., Path]) -> list[Row]:
     """Two compilers, two architectures and the fatbin of both; as JSON brings them back."""
-    rows = building.rows(kernels.path("doublify"), ["nvrtc", "nvcc"], ["sm_75", "sm_90"])
-    return json.loads(json.dumps(rows))
+
+    return json.loads((made_once("built-rows", build_rows) / "rows.json").read_text())
+
+
+def build_rows(folder: Path) -> None:
+    """Keep the rows of `found`, and what is told of the progress."""
+    told: list[str] = []
+    rows = building.rows(kernels.path("doublify"), ["nvrtc", "nvcc"], ["sm_75", "sm_90"], tell=told.append)
+    (folder / "rows.json").write_text(json.dumps(rows))
+    (folder / "told.json").write_text(json.dumps(told))
 
 
 def test_a_row_for_each_compiler_and_architecture(found: list[Row]) -> None:
@@ -72,6 +81,7 @@ def test_what_is_missing_is_said_once(two_kernels: Path) -> None:
     assert "cmake" in str(building.table(rows)) and "cmake" not in str(building.sizes_table(rows))
 
 
+@pytest.mark.long
 def test_what_the_module_does_not_tell_stays_empty() -> None:
     (row,) = building.rows(kernels.path("doublify"), ["cmake"])
     assert row["shared_bytes"] is None and row["spill_bytes"] is None and row["registers"] > 0
@@ -151,10 +161,10 @@ def test_a_file_without_kernels_is_an_error(tmp_path: Path) -> None:
         building.rows(tmp_path / "empty.cu", ["nvrtc"])
 
 
-def test_progress_names_compiler_and_architecture() -> None:
-    heard: list[str] = []
-    building.rows(kernels.path("doublify"), ["nvcc"], ["sm_75", "sm_90"], tell=heard.append)
-    assert heard == ["nvcc for sm_75", "nvcc for sm_90", "a fatbin for 2 architectures"]
+def test_progress_names_compiler_and_architecture(made_once: Callable[..., Path]) -> None:
+    told = json.loads((made_once("built-rows", build_rows) / "told.json").read_text())
+    singles = [f"{compiler} for sm_{arch}" for compiler in ("nvrtc", "nvcc") for arch in (75, 90)]
+    assert told == [*singles, "a fatbin for 2 architectures"]
 
 
 def test_the_figure_has_a_bar_for_each_compiler(found: list[Row]) -> None:

@@ -19,10 +19,10 @@ PACKAGES = (
 @pytest.mark.parametrize(
     "options",
     [
-        ["--fmad=false"],
         ["-use_fast_math", "-DSCALE=3", "-DON"],
-        ["-maxrregcount=24"],
-        ["-std=c++20", "-prec-div=false"],
+        pytest.param(["--fmad=false"], marks=pytest.mark.long),
+        pytest.param(["-maxrregcount=24"], marks=pytest.mark.long),
+        pytest.param(["-std=c++20", "-prec-div=false"], marks=pytest.mark.long),
     ],
 )
 def test_cuda_core_takes_options_by_name(options: list[str], tmp_path: Path) -> None:

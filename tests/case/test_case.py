@@ -337,6 +337,14 @@ def test_a_launch_or_a_vector_that_cannot_be_is_one_line(table: Callable[[str], 
         table(text)
 
 
+def test_a_pointer_to_arrays_takes_elements_of_their_size(tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text('extern "C" __global__ void k(const float (*x)[4], float *y, int n) { y[0] = 0; }')
+    case = "import numpy as np\ndef make_inputs(size): return (np.ones((size, 4), 'f4'),)\ndef reference(x): return x"
+    (tmp_path / "case.py").write_text(case)
+    with pytest.raises(InputError, match=r"x: an array of float32 came; .* wants elements of 16 bytes"):
+        Case.load(tmp_path / "k.cu", case=tmp_path / "case.py")
+
+
 def test_a_right_answer_of_a_vector_has_its_numbers_last(table: Callable[[str], Case]) -> None:
     case = table("old = reference\ndef reference(*inputs): return old(*inputs)[0][:, :3], old(*inputs)[1]")
     with pytest.raises(InputError, match=r"reference gives shape \(5, 3\) for y; float4 \* wants 4 last"):

@@ -87,6 +87,7 @@ def test_variants_take_the_same_arguments(mine: Path) -> None:
     assert isinstance(failed, InputError) and "no variants" in str(failed)
 
 
+@pytest.mark.long
 def test_the_first_result_of_a_case(mine: Path) -> None:
     done = fourways("time", "copy.cu", "--case", "case.py", "--first", "--way", "host", "--json", "rows.json")
     assert done.exit_code == 0 and "the median of 3 cold and of 3 warm" in " ".join(done.stdout.split())

@@ -293,6 +293,7 @@ def compiled(log: str) -> list[str]:
     return sorted(re.findall(r"Building \w+ object \S+/([\w.]+)\.o", log))
 
 
+@pytest.mark.long
 @need_nvcc
 def test_an_edit_compiles_one_file_and_a_new_kernel_no_other_kernel(clone: Path) -> None:
     """In Debug, which compiles fastest."""

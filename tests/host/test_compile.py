@@ -20,7 +20,7 @@ def counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """A compiler that counts its calls, a cache of its own, and a kernel with a header."""
     calls = tmp_path / "calls"
     compiler = tmp_path / "counting-c++"
-    compiler.write_text(f'#!/bin/sh\necho >> "{calls}"\nexec "{toolchain.host_compiler()}" "$@"\n')
+    compiler.write_text(f'#!/bin/sh\necho >> "{calls}"\nexec "{toolchain.host_compiler()}" "$@" -O0\n')
     compiler.chmod(compiler.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("CXX", str(compiler))
     monkeypatch.setenv("FOURWAYS_CACHE_DIR", str(tmp_path / "cache"))

@@ -89,6 +89,13 @@ def test_functions_of_a_warp(width: int, threads: int) -> None:
     np.testing.assert_array_equal(y[7], lane // 32 * 32 + 2)
 
 
+@pytest.mark.parametrize("threads", [16, 40])
+def test_lanes_that_a_block_does_not_have_are_not_waited_for(threads: int) -> None:
+    y = poisoned(threads, dtype=np.int32)
+    kernel("right", "neighbours")((1,), (threads,), (y,))
+    np.testing.assert_array_equal(y, np.arange(threads) ^ 1)
+
+
 def test_halves_of_a_warp_meet_apart() -> None:
     y = poisoned(64, dtype=np.int32)
     kernel("right", "half_warps")((1,), (64,), (y,))

@@ -216,6 +216,12 @@ def test_threads_that_cannot_be_started_are_an_error() -> None:
     assert re.match(r"cannot start 1024 OS threads, .*: use a smaller block$", done.stdout), done.stdout + done.stderr
 
 
+def test_after_a_failure_no_later_block_runs() -> None:
+    kernel = host.compile(HERE / "planted.cuh", PATIENCE).get_function("only_the_first_block_runs")
+    with pytest.raises(host.KernelError, match=r"thread \d+ of its block waited 1 s in a shuffle"):
+        kernel((2,), (32,), (poisoned(32, dtype=np.int32),))
+
+
 def test_lanes_that_never_meet_are_an_error_and_not_a_hang() -> None:
     never = host.compile(HERE / "planted.cuh", PATIENCE).get_function("never_meet")
     with pytest.raises(host.KernelError, match=r"thread \d+ of its block waited 1 s in a shuffle"):

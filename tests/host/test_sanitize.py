@@ -34,7 +34,7 @@ def check(folder: Path, kind: str, **instead: str) -> Result:
     return CliRunner().invoke(cli.app, ["check", str(folder / "mine.cu"), "--sanitize", kind])
 
 
-@pytest.mark.parametrize("kind", ["thread", "address"])
+@pytest.mark.parametrize("kind", [pytest.param("thread", marks=pytest.mark.long), "address"])
 def test_a_sound_kernel(tmp_path: Path, kind: str) -> None:
     plain = host.compile
     done = check(tmp_path, kind)

@@ -92,6 +92,18 @@ def test_cells_say_what_they_need(tmp_path: Path) -> None:
         assert all(cell.source in [each.source for each in cells] for cell in plain)
 
 
+def test_a_cell_says_all_that_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path / "clone"))
+    for folder in ("lessons", "cpp/kernels", "book"):
+        (tmp_path / "clone" / folder).mkdir(parents=True)
+    (tmp_path / "clone" / "book" / "references.bib").touch()
+    cell = "```{code-cell} python\n:tags: [needs-torch, gpu, two-gpus]\nprint(1)\n```\n"
+    (tmp_path / "clone" / "lessons" / "00_needy.md").write_text(f"---\nfourways: {{}}\n---\n\n# A lesson\n\n{cell}")
+    (path,) = lesson.export(lesson.all_lessons(), tmp_path / "class")
+    (source,) = [each.source for each in nbformat.read(path, 4).cells if each.source.endswith("print(1)")]
+    assert sorted(source.partition("#")[0].split()) == ["%%needs", "gpu", "torch", "two-gpus"]
+
+
 def test_nobodys_work_is_overwritten(tmp_path: Path) -> None:
     first, second = lesson.export(LESSONS[:2], tmp_path)
     assert lesson.export(LESSONS[:2], tmp_path) == [first, second], "the same again is no conflict"

@@ -56,8 +56,12 @@ def clone(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize(
     ("send", "ending"),
-    [(os.kill, signal.SIGINT), (os.killpg, signal.SIGINT), (os.kill, signal.SIGTERM), (os.kill, signal.SIGHUP)],
-    ids=["SIGINT", "Ctrl-C", "SIGTERM", "SIGHUP"],
+    [
+        pytest.param(os.kill, signal.SIGINT, id="SIGINT", marks=pytest.mark.long),
+        pytest.param(os.killpg, signal.SIGINT, id="Ctrl-C"),
+        pytest.param(os.kill, signal.SIGTERM, id="SIGTERM"),
+        pytest.param(os.kill, signal.SIGHUP, id="SIGHUP", marks=pytest.mark.long),
+    ],
 )
 def test_an_interrupted_run_says_so_and_leaves_nothing_running(
     clone: Path, send: Callable[[int, int], None], ending: signal.Signals
@@ -132,7 +136,7 @@ def test_with_a_gpu_one_lesson_measures_at_a_time(clone: Path, monkeypatch: pyte
     monkeypatch.setattr(toolchain, "gpus", lambda: ["a GPU"])
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     alone = "import time, pathlib\nassert not pathlib.Path('{there}').exists()\nmine = pathlib.Path('{here}')\n"
-    results = lesson.run_all(two_lessons(clone, alone + "mine.touch()\ntime.sleep(2)\nmine.unlink()"))
+    results = lesson.run_all(two_lessons(clone, alone + "mine.touch()\ntime.sleep(0.5)\nmine.unlink()"))
     assert [result.error for result in results] == ["", ""]
 
 

@@ -232,6 +232,15 @@ def test_a_lesson_saved_by_jupyterlab_is_the_same_file(found: lesson.Lesson, tmp
     assert saved.read_text() == found.path.read_text()
 
 
+LONG = {"00", "01", "03", "05", "08", "09", "12", "13"}
+"""The lessons whose cells build modules, link, or run programs for ten seconds and more: `make test-all` runs them."""
+
+
+@pytest.mark.parametrize(
+    "found",
+    [pytest.param(each, marks=[pytest.mark.long] if each.number in LONG else [], id=each.slug) for each in LESSONS],
+    indirect=True,
+)
 def test_it_runs_as_far_as_this_machine_can(found: lesson.Lesson) -> None:
     result = lesson.run(found, wrong=True)
     assert result.outcome == "passed", result.error

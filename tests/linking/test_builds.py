@@ -10,6 +10,7 @@ from fourways import building, linking, tables, toolchain
 from fourways.kernels import InputError
 
 CALLED = ("PTX, nvJitLink", "nvcc -rdc=true")
+BY_NVRTC, BY_NVCC = list(linking.BUILDS)[:3], ["one source", *list(linking.BUILDS)[3:]]
 LIBRARY = """extern "C" __device__ float f(float x);
 extern "C" __global__ void k(const float* x, float* y, long long n) { y[threadIdx.x] = f(x[threadIdx.x]); }
 """
@@ -43,13 +44,14 @@ def test_strings_and_files_of_ones_own(tmp_path: Path) -> None:
     (tmp_path / "b" / "defines.cuh").write_text(DEFINES)
     expected = {build: int(build in CALLED) for build in linking.BUILDS}
     assert calls(tmp_path / "a" / "unit.cu", tmp_path / "b" / "unit.cu") == expected
-    assert calls(LIBRARY, tmp_path / "b" / "unit.cu") == expected
+    rows = linking.link_all([LIBRARY, tmp_path / "b" / "unit.cu"], "k", ["sm_90"], builds=["PTX, nvJitLink"])
+    assert [(row["calls"], row["error"]) for row in rows] == [(1, None)]
 
 
 def test_the_compilers_own_helpers_do_not_count() -> None:
     """A division's slow path is a function of the compiler's, called even where the user's is inlined."""
     divides = LIBRARY.replace("f(x[threadIdx.x])", "f(x[threadIdx.x]) / x[n]")
-    rows = linking.link_all([divides, DEFINES], "k", ["sm_90"])
+    rows = linking.link_all([divides, DEFINES], "k", ["sm_90"], builds=BY_NVRTC)
     assert [row["calls"] for row in rows] == [int(row["build"] in CALLED) for row in rows]
     assert [row["functions"] for row in rows] == [["f"] if row["build"] in CALLED else [] for row in rows]
 
@@ -61,12 +63,17 @@ def test_a_loop_that_calls_its_own_beginning_calls_no_function() -> None:
 
 
 def test_noinline_is_obeyed() -> None:
-    assert set(calls(LIBRARY, DEFINES.replace("__device__", "__device__ __noinline__")).values()) == {1}
+    builds = [*BY_NVRTC, "nvcc -dlto"]
+    rows = linking.link_all(
+        [LIBRARY, DEFINES.replace("__device__", "__device__ __noinline__")], "k", ["sm_90"], builds=builds
+    )
+    assert [row["calls"] for row in rows] == [1] * 4
 
 
 def test_cuobjdump_alone_counts_calls_too(monkeypatch: pytest.MonkeyPatch) -> None:
     without(monkeypatch, "nvdisasm")
-    assert calls(LIBRARY, DEFINES) == {build: int(build in CALLED) for build in linking.BUILDS}
+    rows = linking.link_all([LIBRARY, DEFINES], "k", ["sm_90"], builds=BY_NVRTC)
+    assert [row["calls"] for row in rows] == [0, 1, 0]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +92,7 @@ def test_cuobjdump_alone_counts_calls_too(monkeypatch: pytest.MonkeyPatch) -> No
 )
 def test_errors_in_the_tools_words(units: list[str], entry: str, arch: str, words: str, advice: str) -> None:
     with pytest.raises(linking.LinkingError) as error:
-        linking.link_all(units, entry, [arch])
+        linking.link_all(units, entry, [arch], builds=["one source", "LTO-IR, nvJitLink"])
     lines = str(error.value).splitlines()
     assert words in str(error.value)
     assert lines[-1].startswith(f"Advice: {advice}")
@@ -158,9 +165,9 @@ def test_version_rules(output: str, compiler: str, linker: str, right: bool) -> 
         linking.check_versions(output, ("NVRTC", compiler), ("nvJitLink", linker))
 
 
-def failed(words: str) -> list[bool]:
-    """Which of the five builds of the default program say this."""
-    rows: list[tables.Row] = linking.link_all(archs=["sm_90"])
+def failed(words: str, builds: list[str]) -> list[bool]:
+    """Which of these builds say this; `one source`, which links nothing, is among them."""
+    rows: list[tables.Row] = linking.link_all([LIBRARY, DEFINES], "k", ["sm_90"], builds=builds)
     return [words in (row["error"] or "") for row in rows]
 
 
@@ -168,18 +175,16 @@ def test_versions_are_asserted_before_linking(monkeypatch: pytest.MonkeyPatch) -
     from cuda.bindings import nvjitlink
 
     monkeypatch.setattr(nvjitlink, "version", lambda: (12, 9))
-    assert failed("nvJitLink 12.9 cannot link") == [False, True, True, False, False]
+    assert failed("nvJitLink 12.9 cannot link", BY_NVRTC) == [False, True, True]
 
 
-@pytest.mark.parametrize(
-    ("version", "refuses"), [("12.9.1", [False] * 3 + [True] * 2), ("14.0.1", [False] * 4 + [True])]
-)
+@pytest.mark.parametrize(("version", "refuses"), [("12.9.1", [False, True, True]), ("14.0.1", [False, False, True])])
 def test_nvcc_and_nvlink_of_two_toolkits(monkeypatch: pytest.MonkeyPatch, version: str, refuses: list[bool]) -> None:
     """An older nvlink takes nothing of nvcc's; one of the next major version its machine code, but not its LTO-IR."""
     real = toolchain.program_version
     fake = lambda tool: version if tool.name == "nvlink" else real(tool)  # noqa: E731
     monkeypatch.setattr(toolchain, "program_version", fake)
-    assert failed(f"nvlink {version[:4]} cannot link") == refuses
+    assert failed(f"nvlink {version[:4]} cannot link", BY_NVCC) == refuses
 
 
 def test_without_nvjitlink_the_other_builds_remain(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,19 +195,19 @@ def test_without_nvjitlink_the_other_builds_remain(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(nvjitlink, "version", version)
     words = f"nvJitLink or NVRTC cannot be loaded (no library)\nAdvice: {toolchain.SETUP}"
-    assert failed(words) == [False, True, True, False, False]
+    assert failed(words, [*BY_NVRTC, "nvcc -rdc=true"]) == [False, True, True, False]
 
 
 @pytest.mark.parametrize("tool", ["nvcc", "nvlink"])
 def test_without_nvcc_or_nvlink_the_other_builds_remain(monkeypatch: pytest.MonkeyPatch, tool: str) -> None:
     without(monkeypatch, tool)
-    assert failed(f"no {tool} found: {toolchain.SETUP}") == [False] * 3 + [True] * 2
+    assert failed(f"no {tool} found: {toolchain.SETUP}", list(linking.BUILDS)) == [False] * 3 + [True] * 2
 
 
 def test_without_cuobjdump_nothing_can_be_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
     without(monkeypatch, "cuobjdump")
     with pytest.raises(linking.LinkingError, match="^no cuobjdump found, which looks into machine code: make setup$"):
-        linking.link_all()
+        linking.link_all([LIBRARY, DEFINES], "k", builds=["one source"])
 
 
 @pytest.mark.parametrize(
@@ -232,7 +237,7 @@ def test_a_case_that_does_not_fit_the_kernel(tmp_path: Path) -> None:
     case.write_text("def make_inputs(size):\n    return ()\n")
     unit = 'extern "C" __global__ void k(const float* x, float* y, long long n) {}\n'
     with pytest.raises(InputError, match=r"case.py: make_inputs gives 0 values; k\(.* wants 2: x, n"):
-        linking.link_all([unit], "k", case=case)
+        linking.link_all([unit], "k", case=case, builds=["one source"])
 
 
 def test_the_seconds_of_compiling_are_those_of_all_units(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """Units that are compiled already: which builds take them, and what the linkers say."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,9 +21,13 @@ def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def library(made_once: Callable[..., Path]) -> Path:
     """A folder with the library compiled: lib.ltoir, lib.ptx, lib.cubin, lib.fatbin, lib.o (LTO-IR inside), lib.a."""
-    folder = tmp_path_factory.mktemp("library")
+    return made_once("library", compile_library)
+
+
+def compile_library(folder: Path) -> None:
+    """Compile the library to each kind of file that a linker may take."""
     source = folder / "lib.cu"
     source.write_text(LIBRARY)
     for output in ("ltoir", "ptx", "cubin"):
@@ -35,7 +40,6 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ):
         done = toolchain.run(*command)
         assert done.returncode == 0, done.stderr
-    return folder
 
 
 def outcomes(rows: list[tables.Row]) -> dict[str, str]:
@@ -48,10 +52,10 @@ def outcomes(rows: list[tables.Row]) -> dict[str, str]:
     [
         ("ltoir", {PTX: "unfit", LTO: "0", RDC: "unfit", DLTO: "0"}),
         ("o", {PTX: "1", LTO: "0", RDC: "1", DLTO: "0"}),
-        ("a", {PTX: "1", LTO: "0", RDC: "1", DLTO: "0"}),
+        pytest.param("a", {PTX: "1", LTO: "0", RDC: "1", DLTO: "0"}, marks=pytest.mark.long),
         ("ptx", {PTX: "1", LTO: "1", RDC: "1"}),
-        ("cubin", {PTX: "1", LTO: "1", RDC: "1"}),
-        ("fatbin", {PTX: "1", LTO: "1", RDC: "1"}),
+        pytest.param("cubin", {PTX: "1", LTO: "1", RDC: "1"}, marks=pytest.mark.long),
+        pytest.param("fatbin", {PTX: "1", LTO: "1", RDC: "1"}, marks=pytest.mark.long),
     ],
 )
 def test_each_build_takes_what_its_linker_takes(library: Path, suffix: str, expected: dict[str, str]) -> None:

@@ -44,9 +44,13 @@ def run(*words: object, **more: Any) -> str:
 
 
 @pytest.fixture(scope="module")
-def site(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(root: Path, made_once: Callable[..., Path]) -> Path:
     """A folder with the package softclip, of two inputs, a scalar, a struct and a launch of its own, by pip."""
-    made = tmp_path_factory.mktemp("made")
+    return made_once("softclip", lambda folder: install_softclip(root, folder)) / "site"
+
+
+def install_softclip(root: Path, made: Path) -> None:
+    """Write the package softclip below a folder, build its wheel and install it in the folder `site` there."""
     cases = root / "tests" / "cases"
     (made / "case.py").write_text((cases / "softclip.py").read_text() + LAUNCH)
     package.write(Case.load(cases / "softclip.cu", case=made / "case.py"), "softclip", made / "softclip")
@@ -57,7 +61,6 @@ def site(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     run(sys.executable, *offline, *wheel)
     (built,) = made.glob("softclip-*.whl")
     run(sys.executable, *offline, "install", "--no-index", "--no-deps", "--target", made / "site", built)
-    return made / "site"
 
 
 @pytest.fixture
@@ -98,6 +101,7 @@ def test_a_bad_argument_is_refused(
         softclip.softclip(**good | change)
 
 
+@pytest.mark.long
 def test_an_older_cmake_finds_the_wheels_libraries(site: Path, tmp_path: Path) -> None:
     """Debian 12's, where it is installed: its trial programs take no flag in quotes."""
     cmake = shutil.which("cmake", path="/usr/local/bin:/usr/bin")
@@ -153,6 +157,7 @@ def test_a_way_is_built_once_by_two_at_a_time(root: Path, cache: Path, monkeypat
         assert "wanted float32" in refused(way, 5, Exported((5,), "<i4"), one, one)
 
 
+@pytest.mark.long
 def test_a_kernel_may_have_names_that_its_package_uses(cache: Path, tmp_path: Path) -> None:
     """Its own, those of its macros and types, of its functions and its parameters."""
     text = "#define T float\nstruct Shape { T v; };\n__device__ T fits(T v) { return v; }\nstruct Call {};\n"
@@ -175,6 +180,28 @@ def test_a_kernel_may_have_names_that_its_package_uses(cache: Path, tmp_path: Pa
         way, 5, first, second, 7, knee, 0.5, 1, 2, out[0], Exported((5,), "<i4")
     )
     assert "bind(): incompatible function arguments" in refused(way, 5, first, second, "7", knee, 0.5, 1, 2, *out)
+
+
+def test_each_architecture_has_a_build_of_its_own(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One cache may serve machines with other GPUs. CMake is a stand-in that notes the architectures."""
+    run, built = subprocess.run, []
+
+    def noting(words: list[str], **more: Any) -> subprocess.CompletedProcess[str]:
+        if words[0] != "cmake":
+            return run(words, **more)
+        built.extend(word.partition("=")[2] for word in words if word.startswith("-DCMAKE_CUDA_ARCHITECTURES="))
+        return subprocess.CompletedProcess(words, 0, "", "")
+
+    file = root / "tests" / "cases" / "axpy.cu"
+    case = Case(file, case=file.with_suffix(".py"))
+    monkeypatch.setenv("FOURWAYS_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(subprocess, "run", noting)
+    folders = []
+    for arch in ("80", "90", "80"):
+        gpu = toolchain.Gpu("a GPU", f"{arch[0]}.{arch[1]}", f"sm_{arch}", 2**30)
+        monkeypatch.setattr(toolchain, "gpus", lambda gpu=gpu: [gpu])
+        folders.append(package.kept_folder(case))
+    assert built == ["80-real", "90-real"] and folders[0] == folders[2] != folders[1]
 
 
 def test_where_nothing_can_be_kept(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

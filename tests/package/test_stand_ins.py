@@ -39,11 +39,14 @@ def compiled(*words: object) -> None:
 
 
 @pytest.fixture(scope="module")
-def common(root: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+def common(root: Path, made_once: Callable[..., Path]) -> list[Path]:
     """All of a package's binding but its kernel, and the runtime."""
-    folder, arrays = tmp_path_factory.mktemp("common"), root / "cpp" / "aot" / "gpu_array.cpp"
-    for source in (arrays, CPP / "fake_launch.cpp"):
-        compiled(toolchain.host_compiler(), *host_options(), "-c", source, "-o", folder / f"{source.stem}.o")
+
+    def compile_both(folder: Path) -> None:
+        for source in (root / "cpp" / "aot" / "gpu_array.cpp", CPP / "fake_launch.cpp"):
+            compiled(toolchain.host_compiler(), *host_options(), "-c", source, "-o", folder / f"{source.stem}.o")
+
+    folder = made_once("common", compile_both)
     return [folder / "gpu_array.o", folder / "fake_launch.o"]
 
 

@@ -152,10 +152,12 @@ def test_ways_that_agree_need_no_experiment(a: str, b: str) -> None:
     [
         ("nvcc", "nvcc -Xptxas=-O0", "without -Xptxas=-O0"),
         ("nvrtc -Xptxas=-O1", "nvrtc", "-Xptxas=-O1"),
-        ("nvcc -lineinfo", "nvcc -Xptxas=-O1", "without -Xptxas=-O1"),
-        ("nvcc -Xptxas=-O1 -Xptxas=-v", "nvcc -Xptxas=-O3", "-Xptxas=-O1 for -Xptxas=-O3"),
+        pytest.param("nvcc -lineinfo", "nvcc -Xptxas=-O1", "without -Xptxas=-O1", marks=pytest.mark.long),
+        pytest.param(
+            "nvcc -Xptxas=-O1 -Xptxas=-v", "nvcc -Xptxas=-O3", "-Xptxas=-O1 for -Xptxas=-O3", marks=pytest.mark.long
+        ),
         ("nvrtc -DFACTOR=3", "pycuda", "-ftz=true, -DFACTOR=3"),
-        ("nvcc", "pybind11 -DFACTOR=3", "-ftz=true, without -DFACTOR=3"),
+        pytest.param("nvcc", "pybind11 -DFACTOR=3", "-ftz=true, without -DFACTOR=3", marks=pytest.mark.long),
     ],
 )
 def test_the_cause_is_the_smallest_change_that_suffices(a: str, b: str, cause: str) -> None:
@@ -170,6 +172,17 @@ def test_fused_multiply_add_and_the_architecture_are_found(tmp_path: Path) -> No
     assert last == "What makes the difference: without --fmad=false"
     assert explained("nvrtc", "nvrtc --fmad=false -lineinfo", kernel)[1].endswith(": without --fmad=false")
     assert explained("nvrtc", "nvrtc", kernel, ("80", "90"))[1].endswith(": sm_80 for sm_90")
+
+
+def test_an_option_is_put_back_at_its_place(tmp_path: Path) -> None:
+    """The first of two folders serves a header that both have."""
+    kernel = tmp_path / "fill.cu"
+    kernel.write_text('#include "value.cuh"\nextern "C" __global__ void fill(float *x) { x[0] = VALUE; }')
+    for folder, value in (("one", "1.0f"), ("two", "2.0f")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "value.cuh").write_text(f"#define VALUE {value}\n")
+    one, two = f"-I{tmp_path / 'one'}", f"-I{tmp_path / 'two'}"
+    assert explained(f"nvrtc {one} {two}", f"nvrtc {two}", kernel)[1] == f"What makes the difference: {one}"
 
 
 def test_pycudas_flags_come_from_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,7 +55,7 @@ def test_launch_seconds_are_of_calls_that_nobody_waits_for(spend: Callable[[floa
     log: list[str] = []
 
     def call() -> None:
-        spend(3e-6)
+        spend(3e-6 if log.count("call") >= 100 else 1)
         log.append("call")
 
     def wait() -> None:
@@ -64,7 +64,5 @@ def test_launch_seconds_are_of_calls_that_nobody_waits_for(spend: Callable[[floa
 
     samples = timing.launch_seconds(call, wait)
     assert log.index("wait") == 0 and log[-1] == "wait", "nothing else is in the queue, before and after"
-    calls = log.count("call")
-    assert calls / log.count("wait") > 50, "and no wait between two calls of a batch"
-    assert 10 < len(samples) < calls / 50
-    assert samples == pytest.approx([3e-6] * len(samples), rel=1e-3), "seconds of one call, not of a batch"
+    assert log.count("call") / log.count("wait") > 50, "and no wait between two calls of a batch"
+    assert samples == pytest.approx([3e-6] * 20, rel=1e-3), "seconds of one call; the first batch warms up"

@@ -1,6 +1,8 @@
 """First results in fresh processes: the host way as it is; pybind11 with stand-ins for CuPy and for the binding."""
 
+import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +13,27 @@ from fourways.case import Case
 
 
 @pytest.fixture(scope="module")
-def left() -> list[dict[str, int]]:
+def kept(made_once: Callable[..., Path]) -> dict[str, Any]:
+    """What `measure` keeps of lesson 01's host way: the table's rows, and what the caches held."""
+    return json.loads((made_once("first-results", measure) / "kept.json").read_text())
+
+
+@pytest.fixture
+def left(kept: dict[str, Any]) -> list[dict[str, int]]:
     """The files in Four Ways' cache after each process that had one of its own, with the times of their making."""
-    return []
+    return kept["left"]
 
 
-@pytest.fixture(scope="module")
-def measured(left: list[dict[str, int]]) -> tables.Table:
+@pytest.fixture
+def measured(kept: dict[str, Any]) -> tables.Table:
     """Lesson 01's host way, cold and warm."""
+    return timing.first_result_table(kept["rows"])
+
+
+def measure(folder: Path) -> None:
+    """Measure lesson 01's host way, cold and warm; keep the rows, and what each process left in its cache."""
     module = sys.modules["fourways.timing.first_result"]
+    left: list[dict[str, int]] = []
 
     def noting(found: lesson.Lesson, way: str, variables: dict[str, str], *more: Any) -> dict[str, float]:
         stages = first_result(found, way, variables, *more)
@@ -31,7 +45,9 @@ def measured(left: list[dict[str, int]]) -> tables.Table:
     first_result = timing.first_result
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "first_result", noting)
-        return timing.first_results("01", ["host"])
+        table = timing.first_results("01", ["host"])
+    assert str(timing.first_result_table(table.rows)) == str(table), "it can be made again from the rows"
+    (folder / "kept.json").write_text(json.dumps({"rows": table.rows, "left": left}))
 
 
 def test_the_second_process_finds_what_the_first_one_built(measured: tables.Table, left: list[dict[str, int]]) -> None:
@@ -56,7 +72,6 @@ def test_the_table_has_a_column_for_each_stage(measured: tables.Table) -> None:
     cold = dict(zip(headings, measured.cells()[0], strict=True))
     assert cold["total"] == tables.seconds(measured.rows[0]["seconds"]["median"])
     assert measured.note == "Host clock; the median of 3 cold and of 3 warm fresh processes."
-    assert str(timing.first_result_table(measured.rows)) == str(measured), "it can be made again from the rows"
 
 
 def test_the_figure_has_cold_above_warm(measured: tables.Table) -> None:

@@ -44,6 +44,18 @@ extern "C" __global__ void never_meet(int *y)
     __syncthreads();
 }
 
+// In the first block lanes wait for lanes that wait elsewhere; the second block would end its program.
+extern "C" __global__ void only_the_first_block_runs(int *y)
+{
+    if (blockIdx.x > 0)
+        __trap();
+    if (threadIdx.x < 16)
+        __syncthreads();
+    else
+        y[threadIdx.x] = __shfl_sync(0xffffffff, 1, 0);
+    __syncthreads();
+}
+
 // The halves of a block wait in two barriers.
 extern "C" __global__ void two_barriers(int *y, int half)
 {

@@ -135,3 +135,9 @@ extern "C" __global__ void atomics(int *cells, unsigned long long *count, float 
     if (threadIdx.x < 4)
         atomicAdd(&histogram[threadIdx.x], bins[threadIdx.x]);
 }
+
+// Each thread's neighbour, asked for with the mask of a whole warp, whose last lanes need not be there.
+extern "C" __global__ void neighbours(int *y)
+{
+    y[threadIdx.x] = __shfl_xor_sync(0xffffffff, int(threadIdx.x), 1);
+}
