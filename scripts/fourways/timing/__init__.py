@@ -55,3 +55,4 @@ from fourways.timing.first_result import (
     first_results,
 )
 from fourways.timing.judged import Judged
+from fourways.ways import HOST_SIZE
