@@ -284,6 +284,19 @@ def test_prose_may_change_without_a_new_recording(clone: Path) -> None:
     ]
 
 
+def test_a_lesson_whose_names_alone_changed_shows_its_outputs_and_says_so(clone: Path) -> None:
+    path, recording = clone / "lessons" / "00_fresh.md", clone / "book" / "recorded" / "00_fresh.ipynb"
+    cells = json.loads(recording.read_text())["metadata"]["fourways"]["stamp"]["sources"]["cells"]
+    path.write_text(
+        path.read_text()
+        .replace("fourways:\n", f"fourways:\n  renamed_since: {cells}\n", 1)
+        .replace("    pass", "    return")
+    )
+    merged = merge(lesson.find("00"), recording)
+    assert merged.stale == "" and [cell for cell in merged.notebook.cells if cell.get("outputs")]
+    assert "names in the code changed since" in merged.notebook.cells[0].source
+
+
 def test_a_recording_that_does_not_fit_its_own_stamp_is_refused(clone: Path) -> None:
     recording = record(clone / "lessons" / "00_fresh.md", "sign", code_cells=2)
     with pytest.raises(book.BookError, match="holds 2 code cells, the lesson has 3"):

@@ -101,6 +101,9 @@ def merge(target: lesson.Lesson, recording: Path) -> Page:
 
     Solutions and the outputs that answer a question are folded. The page begins with a line on the origin of its
     outputs. Raises BookError if the recording's stamp fits the lesson but its number of cells does not.
+
+    `renamed_since` in a lesson's metadata is the digest of the recorded cells. It declares that today's cells differ
+    from them in names of this package alone; the page shows the outputs, and says so.
     """
     import nbformat
 
@@ -108,11 +111,13 @@ def merge(target: lesson.Lesson, recording: Path) -> Page:
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     stamp: Mapping[str, Any] = {}
     outputs: list[list[Any]] = [[] for _ in code]
-    stale = "It has not been recorded on a GPU yet."
+    stale, renamed = "It has not been recorded on a GPU yet.", False
     if recording.is_file():
         recorded = nbformat.read(recording, 4)
         stamp = recorded.metadata["fourways"]["stamp"]
         today, then = fingerprint(target), stamp["sources"]
+        if renamed := then["cells"] == target.meta.get("renamed_since"):
+            today["cells"] = then["cells"]
         changed = " and ".join(words for part, words in _SOURCES.items() if today[part] != then.get(part))
         stale = changed and f"Changed since the recording on {stamp['date'][:10]}: {changed}."
         if not stale:
@@ -133,7 +138,7 @@ def merge(target: lesson.Lesson, recording: Path) -> Page:
             cell.metadata["tags"] = [*lesson.tags(cell), "hide-output"]
     remedy = f"On a machine with a GPU, `fourways run {target.number} --record` records them."
     missing = f":::{{admonition}} No outputs\n:class: warning\nThis page shows no outputs. {stale} {remedy}\n:::"
-    note = missing if stale else provenance(stamp)
+    note = missing if stale else provenance(stamp, "names in the code changed since" if renamed else "")
     first = next(cell for cell in notebook.cells if cell.cell_type == "markdown")
     first.source = re.sub(r"^# .+$", lambda title: f"{title[0]}\n\n{note}\n", first.source, count=1, flags=re.MULTILINE)
     return Page(target, notebook, stamp, stale)
@@ -147,13 +152,14 @@ def _fold(cell: Any) -> None:
         cell.metadata["mystnb"] = {"code_prompt_show": "Solution", "code_prompt_hide": "Solution"}
 
 
-def provenance(stamp: Mapping[str, Any]) -> str:
-    """Return the line on the origin of recorded outputs: device, driver, compilers, day."""
+def provenance(stamp: Mapping[str, Any], remark: str = "") -> str:
+    """Return the line on the origin of recorded outputs: device, driver, compilers, day; and a remark."""
     versions = {"driver": "driver", "nvcc": "nvcc", "nvrtc": "NVRTC"}
     parts = [
         f"Outputs recorded on **{stamp['device']}**" if stamp.get("device") else "Outputs recorded without a GPU",
         *(f"{name} {stamp[key]}" for key, name in versions.items() if stamp.get(key)),
         stamp["date"][:10],
+        *([remark] if remark else []),
     ]
     return f":::{{div}} provenance\n{' · '.join(parts)} · [how it was measured](#how-measured)\n:::"
 
