@@ -82,11 +82,13 @@ def stacked_bars(
     xlabel: str,
     title: str,
     show: Callable[[float], str] = lambda total: f"{total:#.3g} s",
+    ranges: Mapping[str, Mapping[str, tuple[float, float]]] | None = None,
 ) -> Any:
     """Draw horizontal bars made of stages, one panel above the other: `panels[panel][bar][stage]` is a length.
 
     `show(total)` is the text at a bar's end; the default shows seconds. Each panel has its own scale. The stages keep
-    their order and colours; stages beyond the last colour are hatched.
+    their order and colours; stages beyond the last colour are hatched. `ranges[panel][bar]` is drawn as a line from
+    the first length to the second.
     """
     axes = _axes([len(bars) for bars in panels.values()], title)
     stages = list(dict.fromkeys(stage for bars in panels.values() for parts in bars.values() for stage in parts))
@@ -99,7 +101,12 @@ def stacked_bars(
             look = {"color": STAGE_COLOURS[colour], "hatch": "///" * rounds}
             ax.barh(labels, widths, left=left, label=stage, edgecolor="white", linewidth=0.5, **look)
             left = [start + width for start, width in zip(left, widths, strict=True)]
-        ax.bar_label(ax.containers[-1], [show(total) for total in left], padding=4)
+        spread = ranges[panel] if ranges else {}
+        for place, label in enumerate(labels):
+            if label in spread:
+                ax.plot(spread[label], [place, place], color="#000000", linewidth=1, marker="|", label="_")
+            end = max((left[place], *spread.get(label, ())))
+            ax.annotate(show(left[place]), (end, place), (4, 0), textcoords="offset points", va="center")
         ax.margins(x=0.12)
         ax.invert_yaxis()
         ax.set_title(panel, loc="left", fontsize=8)

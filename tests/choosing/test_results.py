@@ -71,6 +71,7 @@ def test_costs_of_the_ways_on_a_gpu(write: Write) -> None:
     assert nvrtc.start == pytest.approx(0.6) and "inputs" not in nvrtc.stages
     assert (nvrtc.low, nvrtc.high) == pytest.approx((0.9 * 1.1 - 0.5, 1.1 * 1.1 - 0.5))
     assert nvrtc.cold == pytest.approx(0.2) and nvrtc.edit == pytest.approx(0.2) and nvrtc.launch == 5e-6
+    assert (nvrtc.launch_low, nvrtc.launch_high) == pytest.approx((4.5e-6, 5.5e-6))
     assert binding.cold == 0 and binding.edit == pytest.approx(8.0), "what is shipped is built"
     assert nvrtc.origin == "A GPU, 2026-11-22"
 
@@ -78,19 +79,7 @@ def test_costs_of_the_ways_on_a_gpu(write: Write) -> None:
 def test_an_edit_is_what_lesson_00_measured(write: Write) -> None:
     found = choosing.costs(write(TABLES | {"edit_loop": EDITS}))
     assert found["nvrtc"].edit == 0.04, "in a running process, where there is one"
-    assert found["pybind11"].edit == pytest.approx(0.75), "else what a fresh process takes longer than a warm start"
-
-
-def test_launches_of_fresh_processes_come_first(write: Write) -> None:
-    """One file is enough; a table `timing` is of one process."""
-    rows = [row | {"launch_seconds": spread(6e-6)} for row in TABLES["first_result"]]
-    assert choosing.costs(write({"first_result": rows}))["pybind11"].launch == 6e-6
-    assert choosing.costs(write(TABLES | {"first_result": rows}))["nvrtc"].launch == 6e-6
-    rows[0]["launch_seconds"] = spread(5e-6)
-    assert choosing.costs(write({"first_result": rows}))["nvrtc"].launch == 5e-6, "cold or warm: the smaller one"
-    rows[0]["launch_seconds"] = 6e-6
-    with pytest.raises(choosing.ResultsError, match="a row of `first_result` has no good `launch_seconds`"):
-        choosing.costs(write({"first_result": rows}))
+    assert found["pybind11"].edit == 1.75, "else a build and a fresh process"
 
 
 def test_several_files_are_one_and_the_later_one_counts(write: Write) -> None:

@@ -1,7 +1,9 @@
 """`fourways choose`: an answer from the book's numbers or one's own, and one clear message for each mistake."""
 
 import json
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -16,21 +18,38 @@ def fourways(*words: str | Path) -> Result:
 def test_an_answer_with_rows_and_a_figure(tmp_path: Path) -> None:
     rows, figure = tmp_path / "rows.json", tmp_path / "choose.svg"
     done = fourways("choose", "--kernel", "2us", "--launches", "100000", "--json", rows, "--figure", figure)
-    assert done.exit_code == 0 and "best" in done.stdout and "Measured on NVIDIA" in " ".join(done.stdout.split())
+    assert (
+        done.exit_code == 0
+        and done.stdout.startswith("Take ")
+        and "Measured on NVIDIA" in " ".join(done.stdout.split())
+    )
     found = json.loads(rows.read_text())["tables"]["choose"]
-    assert {row["way"] for row in found} == {"nvrtc", "nvcc", "pycuda", "pybind11"}
+    assert {row["way"] for row in found} == {"nvrtc", "nvcc", "pycuda", "pybind11", "cubin"}
     assert (found[0]["launches"], found[0]["runs"], found[0]["kernel_seconds"]) == (100_000, 100, pytest.approx(2e-6))
     assert "A kernel of 2.00 µs" in figure.read_text()
+
+
+def test_in_a_terminal_it_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr(sys.modules["fourways.cli.choose"], "sys", terminal)
+    answers = ["run-time", "plug-in", "soon", *[""] * 14]  # a wrong one is asked again
+    done = CliRunner().invoke(cli.app, ["choose"], input="\n".join(answers) + "\n")
+    told = " ".join(done.stdout.split())
+    assert done.exit_code == 0, told
+    assert "When is the kernel's text known" in told and "select one of the available options" in told
+    assert "(nvrtc)" in told, "the default compiler of a plug-in host's users"
+    assert "Take nvrtc" in told and "ElementwiseKernel" in told
 
 
 def test_ways_and_numbers_of_one_s_own(tmp_path: Path) -> None:
     recorded = json.loads(choosing.recorded()[-1].read_text())["tables"]
     times = {"median": 5e-6, "p10": 4e-6, "p90": 6e-6, "samples": 3}
     first = tmp_path / "first.json"
-    rows = [row | {"launch_seconds": times} for row in recorded["first_result"]]
-    first.write_text(files.results(toolchain.stamp(), {"first_result": rows}))
+    launches = [row | {"launch_seconds": times} for row in recorded["timing"] if "launch_seconds" in row]
+    first.write_text(files.results(toolchain.stamp(), {"first_result": recorded["first_result"], "timing": launches}))
     done = fourways("choose", "-r", first, "--way", "pycuda", "--way", "nvrtc", "--edits", "5")
-    assert done.exit_code == 0 and "pycuda" in done.stdout and "pybind11" not in done.stdout
+    assert done.exit_code == 0 and "pycuda" in done.stdout and "Take nvrtc" in done.stdout
+    assert "pybind11" not in done.stdout and "cubin" not in done.stdout
     assert "edits: 5" in " ".join(done.stdout.split())
 
 

@@ -274,10 +274,10 @@ def test_what_was_measured_before_a_failure_is_kept(tmp_path: Path, monkeypatch:
 def test_time_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool) -> None:
     """What was measured is kept, also where another way failed."""
     row = {"way": "host", "clock": "host", "stages": dict.fromkeys(stages.STAGES, 0.5)}
-    row["seconds"] = {"median": 0.5, "p10": 0.4, "p90": 0.6, "samples": 3}
+    row |= {"seconds": tables.summary([0.4, 0.5, 0.6]), "own_seconds": tables.summary([0.2, 0.3, 0.4]), "verdict": ""}
     table = timing.first_result_table([row | {"state": state} for state in ("cold", "warm")])
 
-    def first_results(target: lesson.Lesson, ways: tuple[str, ...]) -> tables.Table:
+    def first_results(target: lesson.Lesson, ways: tuple[str, ...], tell: object) -> tables.Table:
         assert (target.slug, ways) == ("01_doublify", ("host",))
         if fails:
             error = timing.FirstResultError("nvcc: a fresh process failed")
@@ -291,7 +291,8 @@ def test_time_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
     assert [row["state"] for row in content["tables"]["first_result"]] == ["cold", "warm"]
     assert content.get("failure") == ("nvcc: a fresh process failed" if fails else None)
     assert done.exit_code == fails
-    assert fails or "the median of 3 cold and of 3 warm fresh processes" in " ".join(done.stdout.split())
+    assert fails or "medians of 3 cold and 3 warm fresh processes" in " ".join(done.stdout.split())
+    assert fails or content["tables"]["timing"][0]["way"] == "host", "launches, for fourways choose"
 
 
 @pytest.mark.parametrize(

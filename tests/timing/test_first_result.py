@@ -45,40 +45,57 @@ def measure(folder: Path) -> None:
     first_result = timing.first_result
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "first_result", noting)
-        table = timing.first_results("01", ["host"])
+        table = timing.first_results("01", ["host"], warm=3, cold_seconds=0)
     assert str(timing.first_result_table(table.rows)) == str(table), "it can be made again from the rows"
     (folder / "kept.json").write_text(json.dumps({"rows": table.rows, "left": left}))
 
 
-def test_the_second_process_finds_what_the_first_one_built(measured: tables.Table, left: list[dict[str, int]]) -> None:
-    assert len(left) == 6 and all(left[::2])
-    assert left[::2] == left[1::2]
+def test_a_warm_process_finds_everything_built_and_a_cold_one_nothing(left: list[dict[str, int]]) -> None:
+    filled, *warm, cold = left
+    assert filled and warm == [filled] * 3, "a warm process builds again"
+    assert len(cold) == len(filled) and not cold.items() & filled.items(), "a cold process finds what is built"
 
 
-def test_cold_then_warm(measured: tables.Table) -> None:
+def test_rows_hold_the_median_process_and_the_spread(measured: tables.Table) -> None:
     cold, warm = measured.rows
-    assert (cold["state"], warm["state"]) == ("cold", "warm")
+    assert (warm["state"], warm["seconds"]["samples"]) == ("warm", 3)
+    assert (cold["state"], cold["seconds"]["samples"]) == ("cold", 1)
     for row in measured.rows:
-        assert (row["way"], row["clock"], row["seconds"]["samples"]) == ("host", "host", 3)
+        assert (row["way"], row["clock"], row["verdict"]) == ("host", "host", "no difference")
         assert tuple(row["stages"]) == stages.STAGES
-        assert row["seconds"]["median"] == pytest.approx(sum(row["stages"].values()))
+        own = sum(length for stage, length in row["stages"].items() if stage not in ("start", "context", "inputs"))
+        assert row["own_seconds"]["median"] == pytest.approx(own)
         assert min(row["stages"][stage] for stage in ("start", "import", "inputs", "build", "launch")) > 0
-        assert row["launch_seconds"]["samples"] == 3 and row["launch_seconds"]["median"] > 0
 
 
-def test_the_table_has_a_column_for_each_stage(measured: tables.Table) -> None:
+def row(way: str, *own: float) -> tables.Row:
+    """A warm row whose processes took these seconds besides 0.2 s that all ways share."""
+    lengths = dict.fromkeys(stages.STAGES, 0.0) | {"context": 0.2, "import": sorted(own)[len(own) // 2]}
+    both = {"seconds": tables.summary([0.2 + each for each in own]), "own_seconds": tables.summary(own)}
+    return {"way": way, "state": "warm", "stages": lengths, "verdict": ""} | both
+
+
+def test_a_difference_within_the_spread_is_none() -> None:
+    module = sys.modules["fourways.timing.first_result"]
+    rows = [row("near", 0.5, 0.52, 0.6), row("first", 0.48, 0.5, 0.55), row("far", 0.7, 0.71, 0.8)]
+    told = {each["way"]: each["verdict"] for each in module._judged(rows)}
+    assert told == {"near": "no difference", "first": "no difference", "far": "+ 210 ms"}
+
+
+def test_the_table_shows_once_what_all_ways_share(measured: tables.Table) -> None:
     headings = [heading for heading, _ in measured.columns]
-    assert headings == ["way", "caches", *stages.STAGES, "total"]
-    cold = dict(zip(headings, measured.cells()[0], strict=True))
-    assert cold["total"] == tables.seconds(measured.rows[0]["seconds"]["median"])
-    assert measured.note == "Host clock; the median of 3 cold and of 3 warm fresh processes."
+    assert headings[2:] == ["import", "build", "load", "launch", "sum", "p10 – p90", "against the fastest"]
+    assert measured.note.startswith("Host clock; medians of 1 cold and 3 warm fresh processes. All ways take in add")
+    assert "context 200 ms" in timing.first_result_table([row("near", 0.5)]).note
 
 
-def test_the_figure_has_cold_above_warm(measured: tables.Table) -> None:
+def test_the_figure_has_cold_above_warm_and_ranges(measured: tables.Table) -> None:
     drawn = timing.first_result_figure(measured.rows, "doublify")
     assert [axes.get_title(loc="left") for axes in drawn.axes] == ["cold", "warm"]
-    assert [text.get_text() for text in drawn.legends[0].texts] == list(stages.STAGES)
-    assert drawn.get_suptitle() == "The first result of doublify"
+    own = [stage for stage in stages.STAGES if stage not in ("start", "context", "inputs")]
+    assert [text.get_text() for text in drawn.legends[0].texts] == own
+    (line,) = drawn.axes[1].lines
+    assert list(line.get_xdata()) == [measured.rows[1]["own_seconds"][end] for end in ("p10", "p90")]
 
 
 LESSON = """---
@@ -158,7 +175,7 @@ def test_the_binding_is_built_once_and_counts_in_every_cold_run(clone: Path, mon
 
     (clone / "fourways_aot.py").write_text(BINDING.format(sleep=0))  # as if it were installed
     monkeypatch.setattr(building, "build_binding", build)
-    cold, warm = timing.first_results("5", ["pybind11"]).rows
+    cold, warm = timing.first_results("5", ["pybind11"], 1, 0).rows
     assert built == ["twice"]
     assert cold["seconds"]["p10"] > 1e6 and cold["stages"]["build"] > 1e6 > warm["seconds"]["p90"]
     assert warm["stages"]["load"] > 0.1, "what was built is imported, not what is installed, and that is loading"
@@ -168,7 +185,7 @@ def test_a_way_that_fails_loses_nothing_of_the_others(clone: Path) -> None:
     with pytest.raises(
         timing.FirstResultError, match="pybind11: CMake could not build the module with twice"
     ) as raised:
-        timing.first_results("5", ["pybind11", "host"])
+        timing.first_results("5", ["pybind11", "host"], 1, 0)
     assert raised.value.others
     assert [row["way"] for row in raised.value.others.rows] == ["host", "host"]
 
@@ -196,7 +213,7 @@ def test_the_package_of_a_case_is_built_once_and_imported(clone: Path, monkeypat
         "import numpy as np\ndef make_inputs(size): return np.ones(size, 'f4')\ndef reference(x): return x\n"
     )
     monkeypatch.setattr(package, "build_alone", build)
-    cold, warm = timing.first_results(Case.load(kernel, case=case), ["pybind11"]).rows
+    cold, warm = timing.first_results(Case.load(kernel, case=case), ["pybind11"], 1, 0).rows
     assert built == ["copy"]
     assert cold["stages"]["build"] > 1e6 > warm["seconds"]["p90"]
     assert warm["stages"]["load"] > 0.1, "to import what was built is to load it"

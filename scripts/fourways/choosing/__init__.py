@@ -1,29 +1,37 @@
-"""Which way for which program: a model of the time that a program takes, fed by measurements.
+"""Which way for which program: constraints decide first, and then a model of the time, fed by measurements.
 
-A program that launches a kernel N more times after its first result takes
+A *situation* says who calls the kernel, when its text is known, what may compile on the users' machines, which GPUs,
+Pythons and systems they have, and how many start at once. It rules candidates out, each for a reason that names a
+lesson. The candidates are the ways, a cubin that CuPy loads, and LTO-IR that is linked at run time.
+
+For those that are left, a program that launches a kernel N more times after its first result takes
 
     start + import + context + build + load + first launch + N × max(launch, kernel)
 
-The first six are the stages of a first result. `fourways time 1 --first` measures them in fresh processes that find
-everything built. *launch* is the time that the host needs for a call. The same processes measure it, cold and warm, and
-the smaller of the two medians counts, because a launch is the same in both. *kernel* is the time that the GPU needs for
-a launch; you know or measure it. While the GPU computes, the host queues the next launch, so the longer of the two
-times counts. The time for your data is left out, because it is the same in every way.
+The first six are the stages of a first result, from fresh processes that find everything built. *launch* is the time
+that the host needs for a call, from a long loop in one process. `fourways time 1 --first` measures both. *kernel* is
+the time that the GPU needs for a launch; you know or measure it. While the GPU computes, the host queues the next
+launch, so the longer of the two times counts. The time for your data is left out, because it is the same in every way.
 
 Three more costs are added:
 
 - *cold*: the additional seconds of a process that finds nothing built. A module that is built ahead of time is shipped,
-  so its users never pay this cost.
-- *edit*: the seconds until an edited kernel is built. The book's numbers come from lesson 00, your own from a whole
-  build.
-- *spread*: the 10th to the 90th percentile of the start. A way whose range overlaps that of the best is "as good",
-  because the next measurement may swap the two.
+  so its users never pay this cost. With several machines, each of them pays it.
+- *edit*: the seconds from an edited kernel to its next result, in the loop that the way has: in the running process, or
+  by a build and a new process. The book's numbers come from lesson 00, your own from a whole build.
+- *spread*: the 10th to the 90th percentile of the start and of a launch. A way whose range overlaps that of the best is
+  "as good", because the next measurement may swap the two.
+
+Of the candidates that are as good as the best, or within a minute a day of it, the advice takes the one with the fewest
+parts: a build before it is shipped, a wheel for each Python and system, or a compiler on each machine is a part.
 
 The numbers are those that the book recorded on its GPU, unless you give your own in the file that
 `fourways time 1 --first --json first.json` writes.
 """
 
+from fourways.choosing.advice import Advice, advise
 from fourways.choosing.answer import choose, table
 from fourways.choosing.figure import figure
 from fourways.choosing.model import Cost, parse_seconds, total
 from fourways.choosing.results import ResultsError, costs, plug_in_cost, recorded
+from fourways.choosing.situation import CALLERS, COMPILERS, GPUS, TEXTS, Situation

@@ -3,29 +3,37 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from fourways.choosing.model import Cost, crossings, total
+from fourways.choosing.model import Cost, crossings, spread, total
 from fourways.tables import Row, Table, seconds, seconds_range
 
 
 def choose(
-    costs: Mapping[str, Cost], kernel: float, launches: int, runs: int = 1, cold_runs: int = 0, edits: int = 0
+    costs: Mapping[str, Cost],
+    kernel: float,
+    launches: int,
+    runs: int = 1,
+    cold_runs: int = 0,
+    edits: int = 0,
+    nodes: int = 1,
 ) -> Table:
     """Compare ways for `runs` runs of a program that launches a kernel `launches` times after its first result.
 
     Returns a row for each way, the best first. `kernel` is the GPU's seconds for a launch. `cold_runs` of the runs find
-    nothing built. `edits` is how often the kernel is changed and built again. `low_seconds` and `high_seconds` are the
-    total with the 10th and the 90th percentile of the start. A way whose low end reaches the high end of the best is
-    "as good". Raises ValueError for impossible numbers, and if the total is larger than a float.
+    nothing built. `edits` is how often the kernel is changed and built again. Each run is done by `nodes` machines at
+    the same time, and the total is that of all. `low_seconds` and `high_seconds` are the total with the 10th and the
+    90th percentiles of the start and of a launch. A way whose low end reaches the high end of the best is "as good".
+    Raises ValueError for impossible numbers, and if the total is larger than a float.
     """
-    if kernel <= 0 or launches < 0 or runs < 1 or edits < 0:
+    if kernel <= 0 or launches < 0 or runs < 1 or edits < 0 or nodes < 1:
         raise ValueError(
-            "expected a kernel of more than 0 s, at least one run, and no negative number of launches or edits"
+            "expected a kernel of more than 0 s, at least one run and node, and no negative number of launches or edits"
         )
     if not 0 <= cold_runs <= runs:
         raise ValueError(f"of {runs} runs, {cold_runs} cannot be cold")
     if not costs:
         raise ValueError("no way to choose from")
     asked = {"kernel_seconds": kernel, "launches": launches, "runs": runs, "cold_runs": cold_runs, "edits": edits}
+    asked["nodes"] = nodes
     rows: list[Row] = []
     try:
         for cost in costs.values():
@@ -45,8 +53,9 @@ def choose(
 
 
 def _answer(cost: Cost, asked: Row) -> Row:
-    runs, once = asked["runs"], total(cost, asked["launches"], asked["kernel_seconds"])
-    more = asked["cold_runs"] * cost.cold + asked["edits"] * cost.edit
+    runs, once = asked["nodes"] * asked["runs"], total(cost, asked["launches"], asked["kernel_seconds"])
+    low, high = spread(cost, asked["launches"], asked["kernel_seconds"])
+    more = asked["nodes"] * asked["cold_runs"] * cost.cold + asked["edits"] * cost.edit
     return {
         "start_seconds": cost.start,
         "launch_seconds": cost.launch,
@@ -54,8 +63,8 @@ def _answer(cost: Cost, asked: Row) -> Row:
         "edit_seconds": cost.edit,
         "run_seconds": once,
         "total_seconds": runs * once + more,
-        "low_seconds": runs * (once - cost.start + cost.low) + more,
-        "high_seconds": runs * (once - cost.start + cost.high) + more,
+        "low_seconds": runs * low + more,
+        "high_seconds": runs * high + more,
         "origin": cost.origin,
     }
 
@@ -84,9 +93,10 @@ def _launch(row: Row) -> str:
 
 def _note(rows: Sequence[Row]) -> str:
     asked, origins = rows[0], dict.fromkeys(row["origin"] for row in rows)
+    nodes = f"; machines: {asked['nodes']:,}" if asked.get("nodes", 1) > 1 else ""
     parts = [
         f"Runs: {asked['runs']:,}, {asked['cold_runs']:,} of them cold; launches in each: {asked['launches']:,}; "
-        f"edits: {asked['edits']:,}. Measured on {'; '.join(origins)}."
+        f"edits: {asked['edits']:,}{nodes}. Measured on {'; '.join(origins)}."
     ]
     lines = [Cost(row["way"], {"all": row["start_seconds"]}, 0, 0, row["launch_seconds"]) for row in rows]
     for launches, first, then in crossings(lines, asked["kernel_seconds"]):

@@ -15,7 +15,8 @@ class Cost:
 
     `stages` are those of a process that finds everything built, up to its first launch; `low` and `high` are the 10th
     and 90th percentile of their sum. `launch` is the host's time for a further call. `cold` is the additional time of a
-    process that finds nothing built, `edit` the time until an edited kernel is built.
+    process that finds nothing built, `edit` the time until an edited kernel is built. `launch_low` and `launch_high`
+    are percentiles of `launch`, where they are known.
     """
 
     name: str
@@ -26,6 +27,8 @@ class Cost:
     cold: float = 0.0
     edit: float = 0.0
     origin: str = ""
+    launch_low: float | None = None
+    launch_high: float | None = None
 
     @property
     def start(self) -> float:
@@ -39,6 +42,13 @@ def total(cost: Cost, launches: float, kernel: float) -> float:
     `kernel` is the GPU's seconds for a launch.
     """
     return cost.start + launches * max(cost.launch, kernel)
+
+
+def spread(cost: Cost, launches: float, kernel: float) -> tuple[float, float]:
+    """Return `total` with the start and the launch at their 10th percentiles, and with both at their 90th."""
+    low = cost.launch if cost.launch_low is None else cost.launch_low
+    high = cost.launch if cost.launch_high is None else cost.launch_high
+    return cost.low + launches * max(low, kernel), cost.high + launches * max(high, kernel)
 
 
 def crossing(first: Cost, then: Cost, kernel: float) -> float | None:

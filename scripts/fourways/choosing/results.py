@@ -1,6 +1,7 @@
 """The costs of the ways, read from files of results: the book's, or those that `fourways time --json` wrote."""
 
 import json
+import re
 import reprlib
 import sys
 from collections.abc import Mapping, Sequence
@@ -34,9 +35,9 @@ def recorded() -> list[Path]:
 def costs(*paths: Path) -> dict[str, Cost]:
     """Return the costs of all ways in these files, by way. Rows of a later file replace those of an earlier one.
 
-    The files must have a table `first_result` with cold and warm rows and `launch_seconds`. If an older table has no
-    launches, a table `timing` of the same machine gives them. With a table `edit_loop` (lesson 00's), `edit` is that
-    loop's time in a running process. If only a fresh process was timed, `edit` is that time less a warm start.
+    The files must have a table `first_result` with cold and warm rows, and a table `timing` of the same machine, whose
+    long loop gives the seconds of a launch. With a table `edit_loop` (lesson 00's), `edit` is that
+    loop's time in a running process, or, for a way that has no such loop, its build with a fresh process.
     Without the table, `edit` is the time of a whole build. The host way is left out: its calls last as long as its
     kernels.
     Raises ResultsError for a bad file, and if a needed table is in none of the files.
@@ -62,16 +63,28 @@ def costs(*paths: Path) -> dict[str, Cost]:
         cold, warm = starts.get((way, "cold")), starts.get((way, "warm"))
         if not (cold and warm):
             continue
-        if measured := [row["launch_seconds"] for row in (cold, warm) if "launch_seconds" in row]:
-            launch = min(each["median"] for each in measured)  # the same launch: what disturbs a process only adds
-        elif timed := launches.get((way, way)):
-            launch = timed["launch_seconds"]["median"]
-        else:
+        timed = launches.get((way, way))
+        if not timed:
             continue
-        told[way] = _cost(way, cold, warm, launch, edits, origin)
+        told[way] = _cost(way, cold, warm, timed["launch_seconds"], edits, origin)
     if not told:
         raise ResultsError(f"no way on a GPU has a cold and a warm first result and its launches in {where}: {_FIRST}")
     return told
+
+
+def plug_in_seconds() -> tuple[float, float] | None:
+    """Return the seconds for a user's formula with CUB in the library, from source and as LTO-IR (lesson 08)."""
+    rows = _read(recorded()[-1].with_name("08_linking.json"))["tables"].get("price", [])
+    took = {row["shipped"]: row["seconds"]["median"] for row in rows if row["library"] == "with CUB"}
+    return (took["one source"], took["ltoir"]) if {"one source", "ltoir"} <= took.keys() else None
+
+
+def context_bytes() -> int | None:
+    """Return the GPU memory that a context takes, as lesson 04's recording printed it."""
+    file = kernels.root() / "book" / "recorded" / "04_transpose.ipynb"
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    match = re.search(r"pycuda\.autoinit: (\d+) MiB more", text)
+    return int(match[1]) * 2**20 if match else None
 
 
 def plug_in_cost(kind: str) -> Cost:
@@ -89,13 +102,13 @@ def plug_in_cost(kind: str) -> Cost:
     return Cost(kind, {"link": link["median"]}, link["p10"], link["p90"], calls[kind]["seconds"]["median"])
 
 
-def _cost(way: str, cold: Row, warm: Row, launch: float, edits: Mapping[Any, Row], origin: str) -> Cost:
+def _cost(way: str, cold: Row, warm: Row, launch: Row, edits: Mapping[Any, Row], origin: str) -> Cost:
     stages = {name: seconds for name, seconds in warm["stages"].items() if name != "inputs"}
     inputs = warm["stages"].get("inputs", 0.0)
     if running := edits.get((way, "running process")):
         edited = running["seconds"]["median"]
     elif fresh := edits.get((way, "fresh process")):
-        edited = fresh["seconds"]["median"] - warm["seconds"]["median"]
+        edited = fresh["seconds"]["median"]
     else:
         edited = cold["stages"].get("build", 0.0) - warm["stages"].get("build", 0.0)
     more = 0.0 if way in WAYS and WAYS[way].is_shipped_built else cold["seconds"]["median"] - warm["seconds"]["median"]
@@ -104,10 +117,12 @@ def _cost(way: str, cold: Row, warm: Row, launch: float, edits: Mapping[Any, Row
         stages=stages,
         low=warm["seconds"]["p10"] - inputs,
         high=warm["seconds"]["p90"] - inputs,
-        launch=launch,
+        launch=launch["median"],
         cold=max(0.0, more),
         edit=max(0.0, edited),
         origin=origin,
+        launch_low=launch["p10"],
+        launch_high=launch["p90"],
     )
 
 

@@ -1,19 +1,73 @@
 """The command `fourways choose`."""
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
+from rich.prompt import Confirm, IntPrompt, Prompt
 
 from fourways.cli.options import FigureFile, Json, Ways, console, keep, one_of, refusing
 
+_FIRST = "What decides first"
+_THEN = "Then the time"
+
 
 def choose(
-    kernel: Annotated[str, typer.Option(help="How long the GPU works on one launch, as 30us or 0.2ms.")] = "30us",
-    launches: Annotated[int, typer.Option(min=0, help="Launches in a run of the program, after its first.")] = 200,
-    runs: Annotated[int, typer.Option(min=1, help="Runs of the program, in a day or a week.")] = 100,
-    cold: Annotated[int, typer.Option(min=0, help="The number of these runs that find nothing built.")] = 1,
-    edits: Annotated[int, typer.Option(min=0, help="How often the kernel changes and is built again.")] = 0,
+    context: typer.Context,
+    text: Annotated[
+        Literal["fixed", "run-time"],
+        typer.Option(
+            help="When is the kernel's text known? A formula that users type: run-time.", rich_help_panel=_FIRST
+        ),
+    ] = "fixed",
+    callers: Annotated[
+        Literal["me", "class", "strangers", "plug-in"],
+        typer.Option(
+            help="Who calls it; strangers install it by pip, a plug-in host takes code.", rich_help_panel=_FIRST
+        ),
+    ] = "me",
+    compiler: Annotated[
+        Literal["none", "nvrtc", "nvcc"] | None,
+        typer.Option(
+            help="The compiler on their machines: nvrtc is a wheel, nvcc is the CUDA Toolkit with a C++ compiler. "
+            "Default: nvcc for me and a class, else nvrtc.",
+            rich_help_panel=_FIRST,
+        ),
+    ] = None,
+    gpus: Annotated[
+        Literal["known", "unknown", "newer"] | None,
+        typer.Option(
+            help="Their GPUs; newer: than your CUDA Toolkit. Default: known for me and a class, else unknown.",
+            rich_help_panel=_FIRST,
+        ),
+    ] = None,
+    pythons: Annotated[int, typer.Option(min=1, help="Versions of Python that they have.", rich_help_panel=_FIRST)] = 1,
+    systems: Annotated[int, typer.Option(min=1, help="Operating systems that they have.", rich_help_panel=_FIRST)] = 1,
+    nodes: Annotated[int, typer.Option(min=1, help="Machines that start a run at once.", rich_help_panel=_FIRST)] = 1,
+    sharing: Annotated[int, typer.Option(min=1, help="Processes on one GPU.", rich_help_panel=_FIRST)] = 1,
+    within: Annotated[
+        str | None,
+        typer.Option(
+            help="The first result must come within this time after a process starts, as 50ms.", rich_help_panel=_FIRST
+        ),
+    ] = None,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Their machines have no internet.", rich_help_panel=_FIRST)
+    ] = False,
+    kernel: Annotated[
+        str, typer.Option(help="How long the GPU works on one launch: 30us or 0.2ms.", rich_help_panel=_THEN)
+    ] = "30us",
+    launches: Annotated[
+        int, typer.Option(min=0, help="Launches in a run of the program, after its first.", rich_help_panel=_THEN)
+    ] = 200,
+    runs: Annotated[int, typer.Option(min=1, help="Runs of the program in a day.", rich_help_panel=_THEN)] = 100,
+    cold: Annotated[
+        int, typer.Option(min=0, help="The number of these runs that find nothing built.", rich_help_panel=_THEN)
+    ] = 1,
+    edits: Annotated[
+        int, typer.Option(min=0, help="How often in a day the kernel changes and is built.", rich_help_panel=_THEN)
+    ] = 0,
     way: Ways = None,
     results: Annotated[
         list[Path] | None,
@@ -22,10 +76,12 @@ def choose(
     json_file: Json = None,
     figure: FigureFile = None,
 ) -> None:
-    """Which way for your program? Computed from measurements: needs no GPU, and runs no kernel.
+    """Which way for your program? Answered from constraints and measurements: needs no GPU, and runs no kernel.
 
-    `fourways choose --kernel 30us --launches 200 --runs 100` compares the ways for a program that launches a kernel of
-    30 µs 200 times in each of 100 runs. The best way comes first. "as good" marks ways too near to it to tell.
+    `fourways choose` asks in a terminal. Constraints decide first: they rule ways out, each with its reason. Then time
+    decides: differences within the spread of the measurements, or below a minute a day, count as none.
+
+    `fourways choose --callers strangers --pythons 4` is about a library that strangers install by pip.
 
     `fourways choose --kernel 2us --launches 100000 --runs 1 --figure choose.svg` draws total time against launches.
 
@@ -34,13 +90,49 @@ def choose(
     """
     from fourways import choosing
 
+    given: dict[str, Any] = {"text": text, "callers": callers, "compiler": compiler, "gpus": gpus, "nodes": nodes}
+    given |= {"pythons": pythons, "systems": systems, "sharing": sharing, "within": within, "offline": offline}
+    program: dict[str, Any] = {"kernel": kernel, "launches": launches, "runs": runs, "cold": cold, "edits": edits}
+    if sys.stdin.isatty() and all(_is_default(context, name) for name in (*given, *program, "way", "results")):
+        _ask(context, given, program)
     with refusing("--kernel"):
-        seconds = choosing.parse_seconds(kernel)
+        seconds = choosing.parse_seconds(program.pop("kernel"))
+    with refusing("--within"):
+        given["within"] = choosing.parse_seconds(given["within"]) if given["within"] else None
     with refusing("--results"):
         costs = choosing.costs(*(results or choosing.recorded()))
     one_of(way, list(costs), "--way")
+    chosen = {name: cost for name, cost in costs.items() if not way or name in way}
+    situation = choosing.Situation(**{name: value for name, value in given.items() if value is not None})
     with refusing():
-        chosen = {name: cost for name, cost in costs.items() if not way or name in way}
-        table = choosing.choose(chosen, seconds, launches, runs, cold, edits)
-    console.print(table)
-    keep(json_file, [table], figure, lambda: choosing.figure(chosen, seconds))
+        advice = choosing.advise(situation, chosen, seconds, cold_runs=program.pop("cold"), among=way or (), **program)
+    for sentence in advice.sentences:
+        console.print(sentence, highlight=False)
+    shown = [table for table in (advice.times, advice.out) if table and table.rows]
+    for table in shown:
+        console.print()
+        console.print(table)
+    keep(json_file, shown, figure, lambda: choosing.figure(chosen, seconds))
+
+
+def _is_default(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is None or source.name == "DEFAULT"
+
+
+def _ask(context: typer.Context, *answers: dict[str, Any]) -> None:
+    """Ask for each value in the words of the option's help; Enter takes the default."""
+    from fourways import choosing
+
+    helps = {option.name: getattr(option, "help", "") for option in context.command.params}
+    choices = {
+        "text": choosing.TEXTS,
+        "callers": choosing.CALLERS,
+        "compiler": choosing.COMPILERS,
+        "gpus": choosing.GPUS,
+    }
+    for values in answers:
+        for name, value in values.items():
+            default = getattr(choosing.Situation(callers=answers[0]["callers"]), name) if value is None else value
+            kind: Any = Confirm if isinstance(default, bool) else IntPrompt if isinstance(default, int) else Prompt
+            values[name] = kind.ask(helps[name], console=console, choices=choices.get(name), default=default)

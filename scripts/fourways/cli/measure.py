@@ -214,35 +214,42 @@ def time(
                 checking.check(ways, timeout=timeout)
             except checking.CheckFailure as error:
                 raise checking.CheckFailure(f"{error}\na wrong answer is not timed") from None
-        for table in _timed(ways, targets[0], elements, first, lambda text: status.update(f"timing {text}")):
-            table.rows = [row | {"kernel": ways.kernel} for row in table.rows]
-            kept[:] = [table] if table.rows else []
-        if not table.rows:
+        for tables in _timed(ways, targets[0], elements, first, lambda text: status.update(f"timing {text}")):
+            for table in tables:
+                table.rows = [row | {"kernel": ways.kernel} for row in table.rows]
+            kept[:] = [table for table in tables if table.rows]
+        if not kept:
             reasons = [f"{way}: {reason}" for way, reason in ways.missing.items()]
-            raise RuntimeError(f"nothing was timed: {table.note or '; '.join(reasons)}")
-    options.console.print(table)
+            raise RuntimeError(f"nothing was timed: {tables[0].note or '; '.join(reasons)}")
+    for table in kept:
+        options.console.print(table)
     _say_judge(targets[0])
-    for line in () if first else timing.warnings(table.rows):
+    for line in timing.warnings([row for table in kept if table.name == "timing" for row in table.rows]):
         options.tell(f"Doubtful: {line}", "yellow")
-    options.keep(None, [], figure, lambda: figure_of(table.rows, ways.kernel))
+    options.keep(None, [], figure, lambda: figure_of(kept[0].rows, ways.kernel))
 
 
-def _timed(ways: Any, target: Any, sizes: Sequence[int], first: bool, say: Callable[[str], None]) -> Iterator[Any]:
-    """Yield tables of everything timed so far; the last table is complete."""
+def _timed(
+    ways: Any, target: Any, sizes: Sequence[int], first: bool, say: Callable[[str], None]
+) -> Iterator[list[Any]]:
+    """Yield the tables of everything timed so far; the last ones are complete."""
     from fourways import timing
 
     if first:
         try:
-            yield timing.first_results(target, tuple(ways.runnable))
+            table = timing.first_results(target, tuple(ways.runnable), tell=say)
         except timing.FirstResultError as error:
             if error.others:
-                yield error.others
+                yield [error.others]
             raise
+        yield [table]
+        yield [table, timing.compare(ways)]  # whose launches `fourways choose` takes
     elif sizes:
-        yield from timing.time_sizes(ways, sizes, say)
+        for table in timing.time_sizes(ways, sizes, say):
+            yield [table]
     else:
         say(_name(target))
-        yield timing.compare(ways)
+        yield [timing.compare(ways)]
 
 
 def _name(target: Any) -> str:

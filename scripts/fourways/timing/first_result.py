@@ -1,7 +1,10 @@
 """From process start to the first right answer, taken apart: every sample is a fresh process."""
 
+import statistics
+import sys
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,17 +12,19 @@ from typing import Any, NamedTuple
 from fourways import figures, lesson, process, toolchain
 from fourways.case import Case
 from fourways.stages import STAGES
-from fourways.tables import Row, Table, seconds, summary
+from fourways.tables import Row, Table, seconds, seconds_range, summary
+from fourways.timing.clocks import turns
 from fourways.ways import WAYS, Task, missing
 
 STATES = ("cold", "warm")
-SAMPLES = 3
-"""Fresh processes for each way and state; an odd number, so that the stages of the median run add up to the median."""
+WARM = 21
+"""Processes for each way that find everything built; odd, so that one of them is the median."""
+COLD_SECONDS = 60.0
+"""Rounds of processes that find nothing built begin until this time has passed."""
 SIZE = 16
 """Elements: so few that a kernel takes no time. A case without such a size takes its smallest."""
-LAUNCHES = 500
-"""At most so many more launches in each of these processes: what one costs differs from process to process."""
-_PATIENCE = 0.2  # seconds for them: fewer where a launch is slow, as in lesson 00, where each compiles
+SHARED = ("start", "context", "inputs")
+"""The stages that do not depend on the way."""
 
 
 class FirstResultError(RuntimeError):
@@ -63,15 +68,22 @@ def _stages(told: Task, variables: dict[str, str], folder: Path) -> dict[str, fl
     return answer["stages"]
 
 
-def first_results(name: str | lesson.Lesson | Case, ways: Sequence[str] = ()) -> Table:
+def first_results(
+    name: str | lesson.Lesson | Case,
+    ways: Sequence[str] = (),
+    warm: int = WARM,
+    cold_seconds: float = COLD_SECONDS,
+    tell: Callable[[str], Any] = lambda _: None,
+) -> Table:
     """The first results of lesson `name`, or of a case, by each of `ways` (default: all) that can run here.
 
-    Two rows for each way: `cold` (empty caches, nothing built) and `warm` (caches filled by the run before). Each has
-    `stages`, the seconds of each stage in the median run, and `seconds`, median, p10 and p90 of the whole; and
-    `launch_seconds`, those of a further launch, of which none waits for the one before.
-    The ways take turns, so that a machine that slows down slows all of them. What is built ahead of time is built once,
-    and those seconds are part of each of its cold runs. Files are in the operating system's cache in both states: a
-    machine that has just booted is slower.
+    Two rows for each way: `warm` (caches filled) of `warm` processes, and `cold` (empty caches, nothing built) of as
+    many rounds as begin within `cold_seconds`, one at least. Each has `stages`, the seconds of each stage in the median
+    process; `seconds`, the median, p10 and p90 of the whole; and `own_seconds`, the same without SHARED stages.
+    `verdict` says whether a way's own seconds differ from the fastest way's by more than their p10–p90 ranges.
+    The ways take turns in a rotating order. What is built ahead of time is built once, and those seconds are part of
+    each of its cold samples. Files are in the operating system's cache in both states: a machine that has just booted
+    is slower. `tell` hears what is being measured.
     Raises FirstResultError as `first_result` does, and where a module cannot be built, when the other ways are done.
     """
     target = lesson.find(name) if isinstance(name, str) else name
@@ -80,21 +92,27 @@ def first_results(name: str | lesson.Lesson | Case, ways: Sequence[str] = ()) ->
     here = [way for way in ways or WAYS if way in own and not missing(way, is_case)]
     size = target.probe if isinstance(target, Case) and target.sizes else SIZE
     with tempfile.TemporaryDirectory(prefix="fourways-") as base:
+        filled = {way: toolchain.cold_caches(Path(base, way, "filled")) for way in here}
         built = [_built(target, way, Path(base, f"built_{way}")) for way in here]
         with ThreadPoolExecutor() as pool:  # nothing is timed here
-            tried = list(pool.map(lambda each: _tried(target, each, size), built))
+            tried = list(pool.map(lambda each: _tried(target, each, size, filled), built))
         ready = [each for each in tried if isinstance(each, _Ready)]
         samples: dict[tuple[str, str], list[dict[str, float]]]
         samples = {(each.way, state): [] for each in ready for state in STATES}
-        for number in range(SAMPLES):
-            for each in ready:
-                caches = toolchain.cold_caches(Path(base, each.way, str(number)))
-                for state in STATES:
-                    stages = first_result(target, each.way, caches, each.module, size, each.launches)
-                    stages["launches"] /= each.launches
-                    stages["build"] += each.build_seconds if state == "cold" else 0.0
-                    samples[each.way, state].append(stages)
-    table = first_result_table([_row(way, state, stages) for (way, state), stages in samples.items()])
+        for number, each in enumerate(turns(warm, ready)):
+            tell(f"{each.way}, warm, process {number // len(ready) + 1} of {warm}")
+            samples[each.way, "warm"].append(first_result(target, each.way, filled[each.way], each.module, size))
+        begin, last = time.monotonic(), len(ready)
+        for number, each in enumerate(turns(sys.maxsize, ready) if ready else ()):
+            if number % last == 0 and number and time.monotonic() - begin > cold_seconds:
+                break
+            tell(f"{each.way}, cold, process {number // last + 1}")
+            empty = toolchain.cold_caches(Path(base, each.way, str(number)))
+            stages = first_result(target, each.way, empty, each.module, size)
+            stages["build"] += each.build_seconds
+            samples[each.way, "cold"].append(stages)
+    rows = [_row(way, state, stages) for (way, state), stages in samples.items()]
+    table = first_result_table(_judged(rows))
     for failure in tried:
         if isinstance(failure, FirstResultError):
             failure.others = table if table.rows else None
@@ -103,12 +121,11 @@ def first_results(name: str | lesson.Lesson | Case, ways: Sequence[str] = ()) ->
 
 
 class _Ready(NamedTuple):
-    """A way that can be sampled: its module and the seconds of its build, if any, and the launches of a series."""
+    """A way that can be sampled: its module and the seconds of its build, if any."""
 
     way: str
     module: Path | None = None
     build_seconds: float = 0.0
-    launches: int = 0
 
 
 def _built(target: lesson.Lesson | Case, way: str, folder: Path) -> _Ready | FirstResultError:
@@ -121,41 +138,74 @@ def _built(target: lesson.Lesson | Case, way: str, folder: Path) -> _Ready | Fir
     return _Ready(way) if took is None else _Ready(way, folder, took)
 
 
-def _tried(target: lesson.Lesson | Case, built: _Ready | FirstResultError, size: int) -> _Ready | FirstResultError:
-    """Run a way once: its libraries come into the operating system's cache of files, and its launch has a length."""
+def _tried(
+    target: lesson.Lesson | Case,
+    built: _Ready | FirstResultError,
+    size: int,
+    filled: Mapping[str, dict[str, str]],
+) -> _Ready | FirstResultError:
+    """Run a way once, which fills its caches and the operating system's."""
     if isinstance(built, FirstResultError):
         return built
     try:
-        launch = first_result(target, built.way, {}, built.module, size)["launch"]
+        first_result(target, built.way, filled[built.way], built.module, size)
     except FirstResultError as error:
         return error
-    return built._replace(launches=max(1, min(LAUNCHES, int(_PATIENCE / launch))))
+    return built
+
+
+def _own(stages: Mapping[str, float]) -> float:
+    return sum(length for stage, length in stages.items() if stage not in SHARED)
 
 
 def _row(way: str, state: str, samples: list[dict[str, float]]) -> Row:
-    launches = summary([stages.pop("launches") for stages in samples])
-    samples.sort(key=lambda stages: sum(stages.values()))
-    totals = summary([sum(stages.values()) for stages in samples])
-    median = samples[len(samples) // 2]
-    row = {"way": way, "state": state, "clock": "host", "stages": median, "seconds": totals}
-    return row | {"launch_seconds": launches}
+    median = sorted(samples, key=_own)[len(samples) // 2]
+    row = {"way": way, "state": state, "clock": "host", "stages": median}
+    row["seconds"] = summary([sum(stages.values()) for stages in samples])
+    return row | {"own_seconds": summary([_own(stages) for stages in samples])}
+
+
+def _judged(rows: Sequence[Row]) -> list[Row]:
+    """Add to each row how its way compares with the fastest of the same state."""
+    judged = []
+    for row in rows:
+        own = row["own_seconds"]
+        best = min((each["own_seconds"] for each in rows if each["state"] == row["state"]), key=lambda it: it["median"])
+        is_near = own["p10"] <= best["p90"]
+        verdict = "no difference" if is_near else f"+ {seconds(own['median'] - best['median'])}"
+        judged.append(row | {"verdict": verdict})
+    return judged
 
 
 def first_result_table(rows: Sequence[Row]) -> Table:
-    """The rows of `first_results` as a table."""
+    """Show the rows of `first_results`; the note has the stages that all ways share."""
     columns = [
         ("way", lambda row: row["way"]),
         ("caches", lambda row: row["state"]),
-        *((name, lambda row, name=name: seconds(row["stages"][name])) for name in STAGES),
-        ("total", lambda row: seconds(row["seconds"]["median"])),
+        *((name, lambda row, name=name: seconds(row["stages"][name])) for name in STAGES if name not in SHARED),
+        ("sum", lambda row: seconds(row["own_seconds"]["median"])),
+        ("p10 – p90", lambda row: seconds_range(row["own_seconds"]["p10"], row["own_seconds"]["p90"])),
+        ("against the fastest", lambda row: row["verdict"]),
     ]
-    counts = " and of ".join(f"{row['seconds']['samples']} {row['state']}" for row in rows[:2])
-    return Table("first_result", rows, columns, f"Host clock; the median of {counts} fresh processes.")
+    return Table("first_result", rows, columns, _note(rows) if rows else "")
+
+
+def _note(rows: Sequence[Row]) -> str:
+    counts = {row["state"]: f"{row['own_seconds']['samples']} {row['state']}" for row in rows}
+    shared = [f"{stage} {seconds(statistics.median(row['stages'][stage] for row in rows))}" for stage in SHARED]
+    return (
+        f"Host clock; medians of {' and '.join(counts.values())} fresh processes. All ways take in addition: "
+        f"{', '.join(shared)}."
+    )
 
 
 def first_result_figure(rows: Sequence[Row], kernel: str) -> Any:
-    """The stages of every way's median run as stacked bars, cold above warm."""
+    """Draw the stages of every way's median process that depend on the way, with the p10–p90 range of their sum."""
     panels: dict[str, dict[str, dict[str, float]]] = {state: {} for state in STATES}
+    ranges: dict[str, dict[str, tuple[float, float]]] = {state: {} for state in STATES}
     for row in rows:
-        panels[row["state"]][row["way"]] = row["stages"]
-    return figures.stacked_bars(panels, "seconds from process start (host clock)", f"The first result of {kernel}")
+        own = {stage: length for stage, length in row["stages"].items() if stage not in SHARED}
+        panels[row["state"]][row["way"]] = own
+        ranges[row["state"]][row["way"]] = (row["own_seconds"]["p10"], row["own_seconds"]["p90"])
+    label = "seconds besides interpreter, context and inputs (host clock)"
+    return figures.stacked_bars(panels, label, f"The first result of {kernel}", ranges=ranges)

@@ -27,6 +27,7 @@ class PyCuda(Way):
     label = "PyCUDA"
     colour = "#E69F00"
     needs = ("gpu", "pycuda", "nvcc", "host compiler")
+    has_wheels = False
     recipe = ("nvcc", ())
 
     def default_flags(self) -> list[str]:

@@ -33,6 +33,8 @@ class Way(ABC):
     """Whether it computes on NumPy arrays, without a GPU."""
     is_shipped_built: ClassVar[bool] = False
     """Whether users get machine code, so that no process of theirs compiles."""
+    has_wheels: ClassVar[bool] = True
+    """Whether pip installs its library without a compiler."""
     takes_templates: ClassVar[bool] = False
     """Whether it finds the instance of a template by its name."""
     import_stage: ClassVar[str] = "import"
