@@ -21,8 +21,8 @@ def read(folder: Path) -> Manifest | None:
     if not file.is_file():
         return None
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-        return Manifest(str(found["name"]), {str(path): str(digest) for path, digest in found["files"].items()})
+        manifest = json.loads(file.read_text(encoding="utf-8"))
+        return Manifest(str(manifest["name"]), {str(path): str(digest) for path, digest in manifest["files"].items()})
     except (ValueError, KeyError, TypeError, AttributeError):
         raise ValueError(f"{file} cannot be understood: name a new folder") from None
 
