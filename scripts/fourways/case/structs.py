@@ -37,7 +37,7 @@ def fields(parameter: Parameter, source: str) -> Fields | None:
         if not parts:
             return None
         dtype = _TRIPLES.get(parts[1]) or _SHORT.get(parts[1]) or number_dtype(parts[1])
-        if not dtype or dtype.startswith("complex"):  # which C aligns more than NumPy does
+        if not dtype or dtype.startswith("complex"):  # C aligns complex numbers more than NumPy does
             return None
         for each in parts[2].split(","):
             field, *extents = each.strip().replace("]", "").split("[")
