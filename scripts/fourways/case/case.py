@@ -1,4 +1,4 @@
-"""A kernel of your own, outside any lesson, whatever its signature: its inputs, what is right, its launch, its ways.
+"""A user's kernel, outside any lesson, with any signature: its inputs, its reference, its launch, its ways.
 
 The compiler tells the signature. The rest stands in a *case*, a small Python file beside the kernel:
 

@@ -116,7 +116,7 @@ class Interface:
 
     @property
     def ranks(self) -> dict[str, int]:
-        """The number of dimensions of each array of which an axis counts."""
+        """The number of dimensions of each array with an axis that counts."""
         wanted = [each for shape in self.held.values() for each in shape]
         counts = [each for each in [*self.derived.values(), *wanted, self.size] if isinstance(each, Extent)]
         counted = {each.array for each in counts if each.axis is not None} | {*self.case.launch_inputs}

@@ -30,7 +30,7 @@ def read(folder: Path) -> Manifest | None:
 def place(made: Path, folder: Path, name: str, before: Path, force: bool) -> list[str]:
     """Bring the files of the package `made` to `folder`, all or none; return those left as somebody has edited them.
 
-    What was there is moved to `before`, and back where something fails. `force` writes over edited files, too.
+    The files that were there are moved to `before`, and back if something fails. `force` writes over edited files, too.
     """
     there = read(folder)
     old = there.files if there else {}

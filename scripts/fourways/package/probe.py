@@ -134,7 +134,7 @@ def _covers(grids: Mapping[int, tuple[int, ...]]) -> bool:
     if any(extent != 1 for grid in grids.values() for extent in grid[1:]):
         return False
     most = max(grid[0] for grid in grids.values())
-    low, high = 0.0, math.inf  # of the constant
+    low, high = 0.0, math.inf  # bounds of the constant
     for size, (blocks, *_) in grids.items():
         low = max(low, size / blocks) if blocks < most else low
         high = min(high, size / (blocks - 1)) if blocks > 1 else high
@@ -177,7 +177,7 @@ def _same(probes: list[Probe], arrays: Sequence[str], telling: Sequence[str]) ->
 
 
 def _agreed(name: str, probes: list[Probe], arrays: list[str]) -> tuple[Value, ...]:
-    """The array's extents. One that varies as an earlier extent does is replaced by it; () if none is."""
+    """The array's extents. One that varies as an earlier extent does is replaced by it; () without any."""
     if len({probe[name].ndim for probe in probes}) > 1:
         return ()
     shape = []

@@ -1,4 +1,4 @@
-"""The class `Way`, of which each module of this package registers an object, and the table of all ways."""
+"""The class `Way`, and the table of all ways; each module of this package registers one."""
 
 import os
 from abc import ABC, abstractmethod
@@ -27,7 +27,7 @@ class Way(ABC):
     needs: ClassVar[tuple[str, ...]]
     """The tools and packages that it needs, as `toolchain.missing` names them."""
     case_needs: ClassVar[tuple[str, ...] | None] = None
-    """The same for a kernel of one's own, where it differs."""
+    """The same for a user's kernel, where it differs."""
     on_host: ClassVar[bool] = False
     """Whether it computes on NumPy arrays, without a GPU."""
     is_shipped_built: ClassVar[bool] = False
