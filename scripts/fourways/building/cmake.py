@@ -48,7 +48,7 @@ def build_with_cmake(source: Path, folder: Path, options: Sequence[str], failure
     for command in commands:
         done = subprocess.run(["cmake", *command], env=environment, capture_output=True, text=True, errors="replace")
         if done.returncode:
-            if "-S" in command:  # what CMake has found out may be wrong: the next call asks anew
+            if "-S" in command:  # CMake's cached findings may be wrong: the next call starts anew
                 (folder / "CMakeCache.txt").unlink(missing_ok=True)
                 shutil.rmtree(folder / "CMakeFiles", ignore_errors=True)
             said = done.stdout + done.stderr

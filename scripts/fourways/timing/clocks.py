@@ -191,7 +191,7 @@ def _between_events(
             start.record()
             calls[which]()
             stop.record()
-            stop.synchronize()  # in a full queue the events would add more time, and not always the same
+            stop.synchronize()  # in a full queue the events would add more time, which varies
             samples[which].seconds.append(cupy.cuda.get_elapsed_time(start, stop) * 1e-3)
             samples[which].mhz.append(1e3 * delays[which] / int(nanoseconds.get()[0]))
             if len(samples[which].seconds) == rounds:

@@ -1,4 +1,4 @@
-"""From process start to the first right answer, taken apart: every sample is a fresh process."""
+"""The time from process start to the first right answer, by stages; every sample is a fresh process."""
 
 import tempfile
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ SAMPLES = 3
 SIZE = 16
 """Elements: so few that a kernel takes no time. A case without such a size takes its smallest."""
 LAUNCHES = 500
-"""At most so many more launches in each of these processes: what one costs differs from process to process."""
-_PATIENCE = 0.2  # seconds for them: fewer where a launch is slow, as in lesson 00, where each compiles
+"""The most further launches in each of these processes: the cost of a launch differs from process to process."""
+_PATIENCE = 0.2  # seconds for them: slow launches get fewer, as in lesson 00, where each compiles
 
 
 class FirstResultError(RuntimeError):
     """A fresh process failed or gave a wrong answer; the message holds its own words.
 
-    `others` is what was measured of the ways that did not fail, if any.
+    `others` holds the measurements of the ways that did not fail, if any.
     """
 
     others: Table | None = None
@@ -39,7 +39,7 @@ def first_result(
     size: int = SIZE,
     launches: int = 0,
 ) -> dict[str, float]:
-    """One fresh process: the seconds of each stage, up to the moment when the GPU is done.
+    """Run one fresh process and return the seconds of each stage, up to the moment when the GPU is done.
 
     `variables` are environment variables of that process; `binding` is a folder whose `fourways_aot` is imported in
     place of the installed one; `size` is in elements. With `launches`, a last stage of that name holds as many more,
@@ -67,12 +67,12 @@ def first_results(name: str | lesson.Lesson | Case, ways: Sequence[str] = ()) ->
     """The first results of lesson `name`, or of a case, by each of `ways` (default: all) that can run here.
 
     Two rows for each way: `cold` (empty caches, nothing built) and `warm` (caches filled by the run before). Each has
-    `stages`, the seconds of each stage in the median run, and `seconds`, median, p10 and p90 of the whole; and
-    `launch_seconds`, those of a further launch, of which none waits for the one before.
-    The ways take turns, so that a machine that slows down slows all of them. What is built ahead of time is built once,
-    and those seconds are part of each of its cold runs. Files are in the operating system's cache in both states: a
-    machine that has just booted is slower.
-    Raises FirstResultError as `first_result` does, and where a module cannot be built, when the other ways are done.
+    `stages`, the seconds of each stage in the median run, and `seconds`, median, p10 and p90 of the whole.
+    `launch_seconds` are those of a further launch that does not wait for the one before.
+    The ways take turns, so that a machine that slows down slows all of them. A module is built ahead of time once, and
+    those seconds are part of each of its cold runs. Files are in the operating system's cache in both states: a machine
+    that has just booted is slower.
+    Raises FirstResultError as `first_result` does, and after the other ways for a module that cannot be built.
     """
     target = lesson.find(name) if isinstance(name, str) else name
     is_case = isinstance(target, Case)
