@@ -1,4 +1,4 @@
-"""Which way for which program: a model of the time that a program takes, fed by measurements.
+"""Choose a way for a program, by a model of its run time and by measurements.
 
 A program that launches a kernel N more times after its first result takes
 

@@ -98,9 +98,9 @@ def open_lessons(
     words.append(f"--ServerApp.extra_static_paths={kernels.root() / 'build' / 'book'}")
     os.environ |= toolchain.child_environment()  # for the notebooks' kernels
     if not any("base_url" in word for word in words):
-        os.environ[lesson.BOOK] = "/static"  # where JupyterLab then shows the book
+        os.environ[lesson.BOOK] = "/static"  # the path of the book in JupyterLab
     for ending in (signal.SIGHUP, signal.SIGINT):
-        if signal.getsignal(ending) is not signal.SIG_IGN:  # as nohup sets it
+        if signal.getsignal(ending) is not signal.SIG_IGN:  # nohup sets SIG_IGN
             signal.signal(ending, lambda *_: signal.raise_signal(signal.SIGTERM))  # JupyterLab then ends its kernels
     from jupyterlab.labapp import main
 

@@ -83,7 +83,7 @@ def run_all(
             everything.cancel()
 
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup sets it
+            if signal.getsignal(number) is not signal.SIG_IGN:  # nohup sets SIG_IGN
                 asyncio.get_running_loop().add_signal_handler(number, end, number)
 
         async def one(lesson: Lesson) -> LessonRun:
