@@ -52,5 +52,5 @@ def build_with_cmake(source: Path, folder: Path, options: Sequence[str], failure
                 (folder / "CMakeCache.txt").unlink(missing_ok=True)
                 shutil.rmtree(folder / "CMakeFiles", ignore_errors=True)
             said = done.stdout + done.stderr
-            failed = re.search("^(CMake Error|FAILED)", said, re.MULTILINE)  # before it stands what went well
+            failed = re.search("^(CMake Error|FAILED)", said, re.MULTILINE)  # the lines before report successes
             raise BuildError(failure, said[failed.start() if failed else 0 :])

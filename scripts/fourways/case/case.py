@@ -39,7 +39,7 @@ from fourways.kernels import Signature
 from fourways.ways import WAYS, Ways, missing
 
 THREADS = 256
-_PROBE = 5  # the size at which a case is looked at; else the first of its own that is not 0
+_PROBE = 5  # the size of a case's first calls, unless it has sizes of its own
 _UNJUDGED = "Checked against the host way: a mistake in the kernel's idea goes unseen; write a reference into a case."
 _JUDGE = "which says what is right where no reference does"
 _NO_TEMPLATES = (
@@ -107,7 +107,7 @@ class Case:
         if reference:
             given.refer_to(reference)
         loaded = cls(kernel, signature, given, options, timeout, roles(signature, given, _probe(given)))
-        loaded.launch_of(loaded.make_inputs(loaded.probe))  # report a launch that cannot be now
+        loaded.launch_of(loaded.make_inputs(loaded.probe))  # report an impossible launch now
         return loaded
 
     @property
@@ -187,7 +187,7 @@ class Case:
         if self.launch_inputs:
             pairs = zip(self.launch_inputs, inputs, strict=True)
             key += tuple(value.shape if self._parameters[name].is_pointer else value.item() for name, value in pairs)
-        if key not in self._shapes:  # this is part of every launch that is timed
+        if key not in self._shapes:  # kept, because every timed launch asks for it
             self._shapes[key] = self._shape(*key)
         return self._shapes[key]
 

@@ -51,7 +51,7 @@ def fields(parameter: Parameter, source: str) -> Fields | None:
 
 
 def struct(parameter: Parameter, source: str) -> np.dtype | None:
-    """The dtype of the struct: of its fields, or of bytes where they are not known; None where its size is not."""
+    """The dtype of the struct: its fields, or bytes if the fields are unknown; None if its size is unknown."""
     size = parameter.element_size if parameter.is_pointer else parameter.size
     if told := fields(parameter, source):
         return np.dtype(told, align=True)

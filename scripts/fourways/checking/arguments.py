@@ -15,7 +15,7 @@ from fourways import arguments
 from fourways.arguments import named
 from fourways.kernels import Parameter
 
-HOST = -1  # in place of a GPU's number: memory that no GPU reaches
+HOST = -1  # stands for a GPU's number: memory that no GPU reaches
 
 
 class Known(NamedTuple):

@@ -120,7 +120,7 @@ def compare(got: np.ndarray, expected: np.ndarray, rtol: float = 0.0, atol: floa
         with np.errstate(invalid="ignore", over="ignore"):
             exact = np.result_type(got, np.float64)
             near = np.abs(np.subtract(a, b, dtype=exact)) <= atol + rtol * np.abs(b)
-            different[different] = ~(near & np.isfinite(b))  # all is near to infinity times rtol
+            different[different] = ~(near & np.isfinite(b))  # everything is near to infinity times rtol
     if not different.any():
         return None
     wrong = np.argwhere(different)

@@ -63,7 +63,7 @@ def costs(*paths: Path) -> dict[str, Cost]:
         if not (cold and warm):
             continue
         if measured := [row["launch_seconds"] for row in (cold, warm) if "launch_seconds" in row]:
-            launch = min(each["median"] for each in measured)  # the same launch: what disturbs a process only adds
+            launch = min(each["median"] for each in measured)  # the launch is the same; disturbances only add time
         elif timed := launches.get((way, way)):
             launch = timed["launch_seconds"]["median"]
         else:

@@ -148,7 +148,7 @@ def run(
             if result.error:
                 failed.append(result)
                 tell(f"{result.lesson.slug} failed in {result.error}", "red")
-            elif record and not _record(result):  # at once, because a later lesson may end the run
+            elif record and not _record(result):  # record at once, because a later lesson may end the run
                 failed.append(result)
 
         if not errors.is_terminal:
@@ -166,7 +166,7 @@ def run(
 
 def _record(result: Any) -> bool:
     """Record a lesson's run for the book, and return whether that succeeded."""
-    from fourways import book as books  # here, because it loads the linker, the profilers and CUPTI
+    from fourways import book as books  # imported here, because it loads the linker, the profilers and CUPTI
 
     try:
         for path in books.record(result):

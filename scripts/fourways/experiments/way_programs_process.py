@@ -129,7 +129,7 @@ def main() -> None:
             wait()
         answer["libraries"] = libraries()
         mistakes(function, lambda became: print(json.dumps(answer | {"mistakes": became}), file=stdout, flush=True))
-    os._exit(0)  # taking down a context that a mistake has ended could end in an error
+    os._exit(0)  # destroying a context after a mistake could fail
 
 
 if __name__ == "__main__":

@@ -78,7 +78,7 @@ class _Worker:
         self._memory, self._output, self._errors = (
             FileIO(os.memfd_create(f"fourways {name}"), "r+") for name in ("arrays", "output", "errors")
         )
-        for file in (self._output, self._errors):  # this side empties them after each launch
+        for file in (self._output, self._errors):  # this side truncates them after each launch
             fcntl.fcntl(file, fcntl.F_SETFL, os.O_APPEND)
         environment = dict(os.environ)
         for name, ours in _SANITIZER_OPTIONS.items():

@@ -122,7 +122,7 @@ async def _run(lesson: Lesson, notebook: Any, progress: Progress, timeout: int) 
         if (task := asyncio.current_task()) and task.cancelling():  # nbclient reports this as a dead kernel
             raise asyncio.CancelledError from None
         result.error = f"code cell {number}:\n{files.plain(str(error)).strip()}"
-    except (RuntimeError, OSError) as error:  # of the Jupyter kernel or its sockets
+    except (RuntimeError, OSError) as error:  # raised by the Jupyter kernel or its sockets
         result.error = f"Jupyter: {files.plain(str(error)).strip()}"
     result.seconds = time.perf_counter() - start
     for cell in result.notebook.cells:

@@ -122,7 +122,7 @@ def _built(texts: dict[str, str], name: str) -> Path:
             raise OSError(f"bindings cannot be kept in {files.cache_dir()} ({error.strerror}): {hint}") from None
         with lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # until the file is closed, or its process ends
-            if not kept.is_dir():  # else another process has built it meanwhile
+            if not kept.is_dir():  # another process may have built it meanwhile
                 _build(workshop, texts, name, arch).rename(kept)
     return kept / name
 

@@ -38,7 +38,7 @@ def with_headers(path: Path, folders: Sequence[Path] = ()) -> dict[str, str]:
         if name in texts:
             continue
         try:
-            texts[name] = path.read_bytes().decode()  # line ends as they are
+            texts[name] = path.read_bytes().decode()  # keeps the line ends
         except UnicodeDecodeError as error:
             raise PackageError(f"{name} is no UTF-8 text ({error.reason} at byte {error.start}): save it so") from None
         for included in _INCLUDE.findall(texts[name]):

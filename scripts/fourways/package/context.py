@@ -46,7 +46,7 @@ def context(interface: Interface, name: str) -> dict[str, Any]:
     options, standard = compiler_options(case)
     files = kernel_files(case)
     return {
-        # everywhere
+        # for all templates
         "name": name,
         "case": case,
         "interface": interface,
@@ -60,25 +60,25 @@ def context(interface: Interface, name: str) -> dict[str, Any]:
         "arguments": arguments,
         "outs": outs,
         "launch_arguments": ["grid", "block", *(["shared"] if interface.has_shared else [])] if case.has_launch else [],
-        # Python
+        # for Python
         "structs": [_struct(constant, dtype) for constant, dtype in dtypes.items()],
         "exported": sorted([*dtypes, name]),
         "returned": f"tuple[{', '.join(['Array'] * len(outs))}]" if len(outs) > 1 else "Array" if outs else "None",
         "documented": documented(of, arguments, outs),
         **_function(interface, of),
-        # C++
+        # for C++
         "cpp": cpp,
         "bound": [*bound, size] if _needs_size(interface) else bound,
         "thread_count": threads,
         "handed": parameters if case.has_launch or threads.parameter else [*parameters, threads],
         "held": [(of[each], [cpp(extent) for extent in shape]) for each, shape in interface.held.items()],
         "separate": [(of[output], of[other]) for output, other in _separate(interface)],
-        # the tests
+        # for the tests
         "used": [each.tested if each in arguments else "_" for each in inputs],
         "given": given,
         "sizes": tuple(case.sizes) or _SIZES,
         "small": int(interface.values[interface.size_name]),
-        # the build
+        # for the build
         "kernel_files": files,
         "options": [re.sub(r'(["\\;])', r"\\\1", option) for option in options],
         "standard": standard,

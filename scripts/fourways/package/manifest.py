@@ -38,11 +38,11 @@ def place(made: Path, folder: Path, name: str, before: Path, force: bool) -> lis
     now = {path: _digest(folder / path) for path in {*old, *new} if (folder / path).is_file()}
     edited = [path for path in sorted(now) if now[path] not in (old.get(path), new.get(path))]
     kept = [] if force else edited
-    # a kept file is known by what was written last: it stays an edited one
+    # a kept file keeps the digest of its last written text, so it still counts as edited
     files = new | {path: old[path] for path in kept if path in old}
     (made / FILE).write_text(json.dumps({"name": name, "files": files}, indent=1) + "\n", encoding="utf-8")
     if there is None:
-        made.replace(folder)  # onto nothing, or onto an empty folder
+        made.replace(folder)  # the folder is missing or empty
         return []
     moves = [(folder / path, before / path) for path in (*now, FILE) if path not in kept]
     moves += [(made / path, folder / path) for path in (*new, FILE) if path not in kept]

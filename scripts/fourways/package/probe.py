@@ -41,7 +41,7 @@ def interface(case: KernelCase) -> Interface:
     given = [name for name in parameters if name in (*case.names, case.size)]
     inputs = [name for name in given if parameters[name].is_pointer]
     allocated = [name for name in case.outputs if name not in case.in_place]
-    telling = inputs or allocated  # without inputs the caller must give the outputs, and they tell
+    telling = inputs or allocated  # without inputs the caller must give the outputs
     integers = [name for name in given if np.dtype(parameters[name].dtype or "V").kind in "iu" and name not in inputs]
     values = {name: [int(probe[name]) for probe in probes] for name in [*integers, size_name]}
     extents = {name: _extent(value, probes, telling) for name, value in values.items()}

@@ -198,7 +198,7 @@ def _between_events(
                 after(which)
         return samples
 
-    # these first rounds also clean the memory that `read` reads: from now on none of it has to be written back
+    # these first rounds also clean the memory that `read` reads: none of it is written back from now on
     slowest = max((np.median(samples.seconds[1:]) for samples in measured(5)), default=0.0)
     return measured(int(np.clip(_BUDGET / max(slowest, 1e-9), 20, 200)), after)
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from fourways import figures
 from fourways.kernels import KernelCase, safe_name
 
-# Only the standard library here and in the modules of the ways: fresh processes whose imports are timed import them.
+# This module and those of the ways import only the standard library, because the timed processes import them.
 
 Stage = Callable[[str], Any]
 """A block of a process by its name: `with stage("build"): ...` may time it, or name it for a profiler."""
