@@ -1,7 +1,7 @@
-"""What is told of kernels: the catalogue of `cpp/kernels`, a file's functions, and the signature of each.
+"""Facts about kernels: the catalogue of `cpp/kernels`, a file's functions, and the signature of each.
 
-A compiler knows a signature: typedefs resolved, what is only read, sizes. `TELLING` makes a type of it, and `signature`
-reads that type's name. Which compiler is asked, and how, is the business of `building` and `host`.
+A compiler knows a signature with typedefs resolved, const pointers and sizes. `TELLING` makes a type of it, and
+`signature` reads that type's name. `building` and `host` run the compilers.
 """
 
 import keyword
@@ -70,7 +70,7 @@ _DTYPES = {
 
 
 class InputError(ValueError):
-    """What a user named or wrote cannot be taken; the message says what to mend. Commands end with exit code 2."""
+    """The user named or wrote something unusable; the message says what to mend. Commands end with exit code 2."""
 
 
 class NotThereError(InputError):
@@ -126,7 +126,7 @@ class Signature:
 
 
 class KernelCase(Protocol):
-    """What the ways and the packages ask of a kernel of one's own: `case.Case` has it.
+    """The attributes that the ways and the packages need of a kernel of the user's own; `case.Case` has them.
 
     `make_inputs(size)` gives the size and the inputs `names`; `reference` of them gives the `outputs` by name. `launch`
     takes the size and the inputs `launch_inputs`, and gives grid, block and bytes of dynamic shared memory. The case's
@@ -182,10 +182,10 @@ def names() -> list[str]:
 
 def path(name: str) -> Path:
     """The file of kernel `name`. Raises ValueError, naming the kernels there are, if there is no such kernel."""
-    found = root() / "cpp" / "kernels" / f"{name}.cuh"
-    if not found.is_file():
+    file = root() / "cpp" / "kernels" / f"{name}.cuh"
+    if not file.is_file():
         raise ValueError(f"no kernel {name!r} in cpp/kernels; there are: {', '.join(names())}")
-    return found
+    return file
 
 
 def source(name: str) -> str:
@@ -194,11 +194,11 @@ def source(name: str) -> str:
 
 
 def parameters(text: str) -> dict[str, str]:
-    """The parameters of each `__global__` function in a source text, as they are written there, by its name, in order.
+    """Map the name of each `__global__` function in a text to its parameters as written there, in the text's order.
 
     Comments do not count.
     """
-    return {name: " ".join(found.split()) for name, found in _ENTRY.findall(without_comments(text))}
+    return {name: " ".join(written.split()) for name, written in _ENTRY.findall(without_comments(text))}
 
 
 def without_comments(text: str) -> str:
@@ -244,15 +244,15 @@ def signature(entry: str, told: str, written: str) -> Signature:
     `written` are its parameters in the text, as `parameters` has them, for their names. Raises ValueError where `told`
     ends in no such name.
     """
-    if not (found := _TOLD.search(_UNWRITTEN.sub("", told))):
+    if not (match := _TOLD.search(_UNWRITTEN.sub("", told))):
         raise ValueError(f"the compiler's name of a signature was not understood: {told}")
-    types = [_split(each[each.index("<") + 1 : -1]) for each in _split(found[1])]
+    types = [_split(each[each.index("<") + 1 : -1]) for each in _split(match[1])]
     names = _names(written, len(types))
     return Signature(entry, tuple(_parameter(name, *each) for name, each in zip(names, types, strict=True)))
 
 
 def _split(text: str) -> list[str]:
-    """What stands between the commas that no bracket encloses; nothing of an empty text or of C's `void`."""
+    """Split at the commas outside of brackets; an empty text gives an empty list."""
     parts, depth, start = [], 0, 0
     for at, sign in enumerate(text):
         depth += (sign in "<([") - (sign in ">)]")
@@ -276,7 +276,7 @@ def _names(written: str, count: int) -> list[str]:
 
 
 def _parameter(name: str, shown: str, *numbers: str) -> Parameter:
-    """One parameter by its demangled type, such as `float const*`, and the numbers of `argument_` in `TELLING`."""
+    """Make a parameter of its demangled type, such as `float const*`, and the numbers of `argument_` in `TELLING`."""
     size, alignment, category, element_size = (int(number.rstrip("ul")) for number in numbers)
     is_struct = category == 2 and shown not in _DTYPES
     if not (kind := _pointer_kind(shown)):

@@ -1,6 +1,6 @@
 """The stages of a first result, and a cell's imports apart from the rest of it.
 
-What measures a fresh process imports this: only the standard library is used here.
+Programs that measure a fresh process import this module, so it uses only the standard library.
 """
 
 import ast
@@ -10,7 +10,7 @@ STAGES = ("start", "import", "context", "inputs", "build", "load", "launch")
 """The stages of a first result, in order; `start`, the interpreter's own, is over when this module is imported."""
 
 PROGRAM_STAGES = (*STAGES, "launches", "check", "end")
-"""Those of a whole program. `launches` is a loop that is there to be measured: no part of the program's total."""
+"""The stages of a whole program. `launches` is a loop only to be measured: no part of the program's total."""
 
 
 def split(source: str) -> tuple[Any, Any]:

@@ -54,7 +54,7 @@ class Table:
         table = RichTable(box=SIMPLE_HEAD, padding=0)  # narrow: 80 columns are few
         lines = self.cells()
         for number, (heading, _) in enumerate(self.columns):
-            width = max((len(line[number]) for line in lines), default=0)  # else Rich breaks the cells
+            width = max((len(line[number]) for line in lines), default=0)  # without it Rich breaks the cells
             table.add_column(Text("\n".join(textwrap.wrap(heading, max(width, 1), break_long_words=False))))
         for line in lines:
             table.add_row(*map(Text, line))

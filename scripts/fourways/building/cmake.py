@@ -48,9 +48,9 @@ def build_with_cmake(source: Path, folder: Path, options: Sequence[str], failure
     for command in commands:
         done = subprocess.run(["cmake", *command], env=environment, capture_output=True, text=True, errors="replace")
         if done.returncode:
-            if "-S" in command:  # what CMake has found out may be wrong: the next call asks anew
+            if "-S" in command:  # CMake's cached findings may be wrong: the next call starts anew
                 (folder / "CMakeCache.txt").unlink(missing_ok=True)
                 shutil.rmtree(folder / "CMakeFiles", ignore_errors=True)
             said = done.stdout + done.stderr
-            failed = re.search("^(CMake Error|FAILED)", said, re.MULTILINE)  # before it stands what went well
+            failed = re.search("^(CMake Error|FAILED)", said, re.MULTILINE)  # the lines before report successes
             raise BuildError(failure, said[failed.start() if failed else 0 :])

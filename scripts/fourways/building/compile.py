@@ -162,7 +162,7 @@ def _nvrtc(path: Path, numbers: Sequence[str], output: str, options: Sequence[st
 def _fetch(nvrtc, program, what: str) -> bytes:  # type: ignore[no-untyped-def]  # a module and its handle
     """Return an output of NVRTC by its two calls: nvrtcGet<what>Size, then nvrtcGet<what> into such a buffer."""
     error, size = getattr(nvrtc, f"nvrtcGet{what}Size")(program)
-    buffer = b"\0" * (0 if error else size)
+    buffer = b"" if error else b"\0" * size
     if error or (error := getattr(nvrtc, f"nvrtcGet{what}")(program, buffer)[0]):
         raise BuildError(f"NVRTC has no {what}: {error.name}")
     return buffer

@@ -8,18 +8,18 @@ from fourways import process, toolchain
 from fourways.building.compile import BuildError
 
 TIMES = 3
-"""How often each build is timed; the whole module of cmake once."""
+"""The number of times that each build is timed; the whole module of cmake is timed once."""
 
-# NVRTC's own cache, which cuda.core and CuPy do not switch off; warnings of libraries are no words of a compiler's
+# cuda.core and CuPy do not switch off NVRTC's own cache; libraries' warnings are no compiler messages
 _ALONE = {"CUDA_CACHE_DISABLE": "1", "PYTHONWARNINGS": "ignore"}
 
 
 class NotOfferedError(Exception):
-    """This compiler cannot do that, through no fault of the kernel; the message says why."""
+    """The compiler does not offer what was asked, through no fault of the kernel; the message says why."""
 
 
 def task_of(path: Path, package: str, arch: str, options: Sequence[str]) -> dict[str, Any]:
-    """What `packages_process` is told: the kernel file `path` by `package` (cupy, pycuda, cuda.core), for `arch`."""
+    """The input of `packages_process`: compile the file `path` by `package` (cupy, pycuda, cuda.core), for `arch`."""
     return {
         "package": package,
         "name": path.name,
@@ -38,7 +38,7 @@ def task_of(path: Path, package: str, arch: str, options: Sequence[str]) -> dict
 
 
 def run(task: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """One task in a fresh process with caches in `folder`. Raises BuildError or NotOfferedError."""
+    """Run one task in a fresh process with caches in `folder`. Raises BuildError or NotOfferedError."""
     environment = toolchain.child_environment() | toolchain.cold_caches(folder) | _ALONE | {"TMPDIR": str(folder)}
     ended = process.run(Path(__file__).with_name("packages_process.py"), task, environment)
     answer = ended.answer or {"error": ended.words}
@@ -50,7 +50,7 @@ def run(task: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def cached(task: dict[str, Any], folder: Path) -> list[float]:
-    """Seconds of the same build in fresh processes, after one that fills the cache."""
+    """The seconds of the same build in fresh processes, after one process has filled the cache."""
     cache = folder / "cache"
     cache.mkdir()
     task = task | {"cache": str(cache)}

@@ -1,7 +1,7 @@
 """One kernel through a Python package's own compiler call, in this fresh process: prints its seconds as JSON.
 
-Run by `fourways.building.packages`, which sends the task on standard input. The clock starts when what the call needs
-is imported, NVRTC's library loaded and, for CuPy, the GPU's context there.
+Run by `fourways.building.packages`, which sends the task on standard input. The clock starts after the imports, after
+NVRTC's library is loaded and, for CuPy, after the GPU's context is created.
 """
 
 import json
@@ -15,7 +15,7 @@ Task = dict[str, Any]
 Log = list[str]
 Call = Callable[[], Any]
 
-# nvcc's and NVRTC's word for it, and the name of the field of cuda.core.ProgramOptions
+# the options of nvcc and NVRTC, and the fields of cuda.core.ProgramOptions
 _FIELDS = {
     "ftz": "ftz",
     "fmad": "fma",
@@ -33,7 +33,7 @@ class NotOffered(Exception):
 
 
 def pycuda(task: Task, log: Log) -> Call:
-    """What `pycuda.compiler.compile` of PyCUDA 2026.1 calls in the end; it needs a driver itself, this does not."""
+    """The last call of `pycuda.compiler.compile` in PyCUDA 2026.1; unlike `compile` it needs no driver."""
     from pycuda import compiler
 
     run = compiler.call_capture_output
@@ -43,7 +43,7 @@ def pycuda(task: Task, log: Log) -> Call:
         log[:] = [(out + words).decode(errors="replace")]
         return code, out, words
 
-    compiler.call_capture_output = listen  # without a driver the class of its error, which has these words, is missing
+    compiler.call_capture_output = listen  # its error has this text, but its class needs a driver
     if task["cache"]:
         import pycuda.characterize  # imported by the call otherwise  # noqa: F401
     options = [*(task["options"] or compiler.DEFAULT_NVCC_FLAGS), *(["-Xptxas=-v"] if task["report"] else [])]
@@ -101,7 +101,7 @@ def cupy(task: Task, log: Log) -> Call:
     """CuPy's `RawModule`, which also hands the machine code to the driver. Its cache is where CUPY_CACHE_DIR says."""
     import cupy
 
-    cupy.cuda.runtime.free(0)  # does nothing, in a context that it must first create
+    cupy.cuda.runtime.free(0)  # creates the context
     cupy.cuda.nvrtc.getVersion()  # loads the library
     folders = [f"-I{folder}" for folder in (task["folder"], *task["include_dirs"])]
     module = cupy.RawModule(code=task["source"], options=(*task["options"], *folders), backend=task["backend"])

@@ -1,4 +1,4 @@
-"""A kernel of one's own, whatever its signature: its inputs, what is right, its launch, its ways."""
+"""A user's kernel with any signature: its inputs, what is right, its launch, its ways."""
 
 from fourways.case.case import Case, signature_of
 from fourways.case.file import CaseError, named_reference

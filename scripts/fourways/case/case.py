@@ -1,4 +1,4 @@
-"""A kernel of your own, outside any lesson, whatever its signature: its inputs, what is right, its launch, its ways.
+"""A user's kernel, outside any lesson, with any signature: its inputs, its reference, its launch, its ways.
 
 The compiler tells the signature. The rest stands in a *case*, a small Python file beside the kernel:
 
@@ -39,7 +39,7 @@ from fourways.kernels import Signature
 from fourways.ways import WAYS, Ways, missing
 
 THREADS = 256
-_PROBE = 5  # the size at which a case is looked at; else the first of its own that is not 0
+_PROBE = 5  # the size of a case's first calls, unless it has sizes of its own
 _UNJUDGED = "Checked against the host way: a mistake in the kernel's idea goes unseen; write a reference into a case."
 _JUDGE = "which says what is right where no reference does"
 _NO_TEMPLATES = (
@@ -107,7 +107,7 @@ class Case:
         if reference:
             given.refer_to(reference)
         loaded = cls(kernel, signature, given, options, timeout, roles(signature, given, _probe(given)))
-        loaded.launch_of(loaded.make_inputs(loaded.probe))  # a launch that cannot be is said now
+        loaded.launch_of(loaded.make_inputs(loaded.probe))  # report an impossible launch now
         return loaded
 
     @property
@@ -123,14 +123,14 @@ class Case:
     def make_inputs(self, size: int) -> tuple:
         """The size, and the case's inputs: NumPy arrays, and scalars of the kernel's dtypes; a struct is a `np.void`.
 
-        Raises CaseError where the case fails or gives what the signature does not take, or a launch that none is.
+        Raises CaseError where the case fails, or gives values or a launch that do not fit.
         """
         first = self._taken(self._parameters[self.size], size) if self.size else np.int64(size)
         values = self._given.called("make_inputs", size)
         if len(values) != len(self.names):
             self._refuse(f"make_inputs({size}) gives {len(values)} values, and gave {len(self.names)} before")
         inputs = first, *map(self._taken, map(self._parameters.__getitem__, self.names), values)
-        self.launch_of(inputs)  # a wrong one is said once and not by every way
+        self.launch_of(inputs)  # report a wrong launch once, not by every way
         return inputs
 
     def reference(self, size: int, *inputs: Any) -> dict[str, np.ndarray]:
@@ -148,7 +148,7 @@ class Case:
 
     @property
     def has_reference(self) -> bool:
-        """Whether somebody says what is right, other than the host way."""
+        """Whether the case or the user gives a reference, so that the host way need not judge."""
         return "reference" in self._given
 
     def blank_outputs(self, size: int, *inputs: Any) -> dict[str, np.ndarray]:
@@ -172,7 +172,7 @@ class Case:
         return blank
 
     def arguments(self, values: Sequence[Any]) -> tuple:
-        """Of `(*make_inputs(size), *outputs)` what CuPy gives to the kernel, in its order."""
+        """Return the kernel's arguments in its order, for CuPy, from `(*make_inputs(size), *outputs)`."""
         names = [self.size, *(None if name in self.in_place else name for name in self.names), *self.outputs]
         by_name = dict(zip(names, values, strict=True))
         taken = (by_name[parameter.name] for parameter in self.signature.parameters)
@@ -181,18 +181,18 @@ class Case:
     def launch(self, size: int, *inputs: Any) -> Shape:
         """Grid, block and bytes of dynamic shared memory for a size: the case's, or an element a thread.
 
-        `inputs` are those named in `launch_inputs`, arrays of any library. Raises CaseError for what no GPU launches.
+        `inputs` are those named in `launch_inputs`, arrays of any library. Raises CaseError for an impossible launch.
         """
         key: tuple = (size,)
         if self.launch_inputs:
             pairs = zip(self.launch_inputs, inputs, strict=True)
             key += tuple(value.shape if self._parameters[name].is_pointer else value.item() for name, value in pairs)
-        if key not in self._shapes:  # this is part of every launch that is timed
+        if key not in self._shapes:  # kept, because every timed launch asks for it
             self._shapes[key] = self._shape(*key)
         return self._shapes[key]
 
     def launch_of(self, inputs: Sequence[Any]) -> Shape:
-        """`launch` for what `make_inputs` gives, or anything that begins with that."""
+        """Return `launch` for the values of `make_inputs`, which other values may follow."""
         return self.launch(int(inputs[0]), *(inputs[1 + self.names.index(name)] for name in self.launch_inputs))
 
     def function(self, way: str) -> Callable[..., None]:
@@ -207,15 +207,15 @@ class Case:
         except Exception as error:  # CuPy's and PyCUDA's compilers have exceptions of their own
             judge = f", {_JUDGE}," if WAYS[way].on_host and not self.has_reference else ""
             refused = f"{way}{judge} refused {self.path.name}"
-            if isinstance(error, OSError):  # which has its own advice; that on compilers' words would not fit
+            if isinstance(error, OSError):  # has its own advice, unlike a compiler's words
                 raise BuildError(f"{refused}:\n{error}") from None
             raise BuildError(refused, str(error)) from None
 
     def ways(self, chosen: Sequence[str] = (), tell: Callable[[str], Any] = lambda _: None) -> Ways:
-        """The ways that can run here, of those `chosen`, or all; no other is compiled. `tell` hears which one is.
+        """Compile the ways that can run here, of those `chosen` or all, and return them. `tell` gets the name of each.
 
-        Raises BuildError in the words of the first compiler that refuses. With a reference the host way is no more than
-        `missing` then: the others can still be checked.
+        Raises BuildError in the words of the first compiler that refuses. With a reference, a host way that is refused
+        is only `missing`: the others can still be checked.
         """
         lacks = {name: why for name in WAYS if (why := missing(name, of_case=True))}
         if "<" in self.entry:
@@ -243,14 +243,14 @@ class Case:
 
     @property
     def starts(self) -> Mapping[int, int]:
-        """For `Ways.in_place`: the number of the input that tells what an output in place holds before."""
+        """Map each output in place to the input with its initial contents, both by number, for `Ways.in_place`."""
         return {self.outputs.index(name): 1 + self.names.index(name) for name in self.in_place}
 
     def _right(self, name: str, array: Any, inputs: tuple) -> np.ndarray:
         """An output of the reference in the kernel's dtype."""
         right, parameter = np.asarray(array), self._parameters[name]
         dtype = parameter.dtype
-        is_pairs = right.ndim > 1 and right.shape[-1] == 2  # of real numbers, in place of complex ones
+        is_pairs = right.ndim > 1 and right.shape[-1] == 2  # pairs of real numbers, in place of complex numbers
         if parameter.vector and right.dtype.kind in "biuf" and (is_pairs or not dtype):
             dtype, count = parameter.vector  # the numbers of an element along the last axis
             if right.shape[-1:] != (count,):
@@ -296,14 +296,14 @@ class Case:
         if not self.has_launch:
             return (max(1, -(-size // THREADS)),), (THREADS,), 0
         seen = (SimpleNamespace(shape=each) if isinstance(each, tuple) else each for each in inputs)
-        found = self._given.called("launch", size, *seen)
-        if len(found) not in (2, 3):
-            self._refuse(f"launch({size}) gives {count(found, 'value')}; wanted grid, block and, if any, shared bytes")
-        for name, each in zip(("grid", "block"), found, strict=False):
+        shape = self._given.called("launch", size, *seen)
+        if len(shape) not in (2, 3):
+            self._refuse(f"launch({size}) gives {count(shape, 'value')}; wanted grid, block and, if any, shared bytes")
+        for name, each in zip(("grid", "block"), shape, strict=False):
             if not isinstance(each, tuple | int | np.integer):
                 self._refuse(f"launch({size}): {name} is {each!r}; wanted an int, or a tuple of one to three")
-        grid, block = (each if isinstance(each, tuple) else (each,) for each in found[:2])
-        shared = found[2] if len(found) == 3 else 0
+        grid, block = (each if isinstance(each, tuple) else (each,) for each in shape[:2])
+        shared = shape[2] if len(shape) == 3 else 0
         try:
             host.check_shape(grid, block, shared)
         except (TypeError, ValueError) as error:
@@ -312,7 +312,7 @@ class Case:
 
 
 def _absolute(option: str, folder: Path) -> str:
-    """A folder of headers as seen from anywhere: compilers would look for it from where each of them is started."""
+    """Return the option; the folder of `-I` becomes absolute, because compilers run in several folders."""
     return f"-I{folder / option[2:]}" if option.startswith("-I") else option
 
 
@@ -339,9 +339,9 @@ def _entry(path: Path, entry: str | None) -> str:
     return name
 
 
-def _first(found: np.ndarray) -> int | None:
+def _first(places: np.ndarray) -> int | None:
     """The number of the first element that is true."""
-    return int(found.argmax()) if found.any() else None
+    return int(places.argmax()) if places.any() else None
 
 
 def _first_nan(array: np.ndarray) -> int | None:

@@ -1,4 +1,4 @@
-"""A case's file: what it defines, held to its kind, and its functions called; what is wrong is one line about it."""
+"""A case's file: reads its definitions, checks their types and calls its functions; each error is one line."""
 
 import inspect
 import runpy
@@ -17,7 +17,7 @@ class CaseError(InputError):
 
 
 class CaseFile:
-    """What a case `defines`, by name; `name` is what an error begins with. The file, if there is one, is executed.
+    """The names that a case `defines`, from its executed file or from a text. An error begins with `name`.
 
     Its methods raise CaseError.
     """
@@ -35,24 +35,24 @@ class CaseFile:
 
     def several(self, kind: type, key: str) -> tuple:
         """The tuple `key` of values of one kind; an empty one where it is not there."""
-        found = self.defines.get(key, ())
-        if not isinstance(found, tuple | list | range) or not all(isinstance(each, kind) for each in found):
-            self.refuse(f"{key} is a tuple of {kind.__name__}; {found!r} came")
-        return tuple(found)
+        values = self.defines.get(key, ())
+        if not isinstance(values, tuple | list | range) or not all(isinstance(each, kind) for each in values):
+            self.refuse(f"{key} is a tuple of {kind.__name__}; {values!r} came")
+        return tuple(values)
 
     def parameters(self, key: str, known: Sequence[str], what: object) -> tuple[str, ...]:
-        """The parameters that are named under `key`, in the order of the `known`, which are those of `what`."""
-        names = (found,) if isinstance(found := self.defines.get(key), str) else self.several(str, key)
+        """The parameters that `key` names, in the order of `known`; an error calls their owner `what`."""
+        names = (name,) if isinstance(name := self.defines.get(key), str) else self.several(str, key)
         if unknown := [name for name in names if name not in known]:
             self.refuse(f"{key} names {unknown[0]!r}; of {what} it can be {', '.join(known) or 'none'}")
         return tuple(name for name in known if name in names)
 
     def tolerance(self, key: str, default: float) -> float:
         """The number `key`, 0 or more."""
-        found = self.defines.get(key, default)
-        if not isinstance(found, int | float) or not 0 <= found < np.inf:
-            self.refuse(f"{key} is a number, 0 or more; {found!r} came")
-        return float(found)
+        value = self.defines.get(key, default)
+        if not isinstance(value, int | float) or not 0 <= value < np.inf:
+            self.refuse(f"{key} is a number, 0 or more; {value!r} came")
+        return float(value)
 
     def required(self, key: str) -> tuple[str, ...]:
         """The names of the arguments that the function `key` cannot do without; none where it is not there."""
@@ -63,26 +63,26 @@ class CaseFile:
         return tuple(each.name for each in all if each.default is each.empty and each.kind != each.VAR_POSITIONAL)
 
     def called(self, key: str, *arguments: Any) -> tuple:
-        """What the function `key` returns, as a tuple."""
+        """Call the function `key` and return its result as a tuple."""
         function = self.defines.get(key)
         if not callable(function):
             self.refuse(f"defines no function {key}({'*inputs' if key == 'reference' else 'size'})")
         try:
-            found = function(*arguments)
+            result = function(*arguments)
         except CaseError:
             raise
         except (Exception, SystemExit) as error:
             asked = "…" if key == "reference" else arguments[0]
             hint = "; of an array launch sees its shape alone" if "SimpleNamespace" in str(error) else ""
             self.refuse(f"{key}({asked}){_line(error, self.file)}: {_words(error)}{hint}")
-        return tuple(found) if isinstance(found, tuple | list) else (found,)
+        return tuple(result) if isinstance(result, tuple | list) else (result,)
 
     def refer_to(self, reference: str) -> None:
-        """Take the function that `"expected.py:function"` names for the case's reference."""
+        """Replace the case's reference by the function that `"expected.py:function"` names."""
         self.defines["reference"], self.judge = named_reference(reference), reference
 
     def refuse(self, problem: str) -> NoReturn:
-        """Say that the case cannot be taken."""
+        """Raise CaseError with the case's name before the problem."""
         raise CaseError(f"{self.name}: {problem}")
 
 
@@ -118,11 +118,11 @@ def _run(file: Path) -> Mapping[str, Any]:
 
 
 def _words(error: BaseException) -> str:
-    """What an error says, in one line."""
+    """The type and the message of an error, in one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def _line(error: BaseException, file: Path | None) -> str:
-    """The line of the file in which it failed."""
+    """The line of the file in which the error was raised."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
     return f", line {lines[-1]}" if lines else ""

@@ -1,4 +1,4 @@
-"""Which parameter of a kernel is what for its case: the size, an input, an output, or one in place."""
+"""The role of each parameter of a kernel in its case: the size, an input, an output, or both of them."""
 
 import re
 from collections.abc import Sequence
@@ -23,9 +23,9 @@ class Roles(NamedTuple):
 
 
 def roles(signature: Signature, given: CaseFile, probe: int) -> Roles:
-    """What the case `given`, looked at for the size `probe`, and the kernel's signature tell together.
+    """Return the roles that follow from the kernel's signature and the case `given`, called at the size `probe`.
 
-    Raises CaseError where they do not fit each other.
+    Raises CaseError where the case and the signature do not fit each other.
     """
     parameters = {each.name: each for each in signature.parameters}
     if addresses := [each for each in signature.parameters if re.search(r"&|\*.*\*|\(\*\)\(", each.type)]:
@@ -91,9 +91,9 @@ def wants(signature: Signature, names: Sequence[str]) -> str:
     return f"{signature} wants {len(names)}: {', '.join(names)}" if names else f"{signature} wants none"
 
 
-def count(found: Sequence[Any], what: str) -> str:
+def count(values: Sequence[Any], what: str) -> str:
     """`3 values`, `1 value`."""
-    return f"{len(found)} {what}{'s' * (len(found) != 1)}"
+    return f"{len(values)} {what}{'' if len(values) == 1 else 's'}"
 
 
 def _is_integer(parameter: Parameter) -> bool:

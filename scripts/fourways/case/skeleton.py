@@ -1,12 +1,11 @@
 """A first case for a kernel, written from its signature."""
 
-import keyword
 import re
 import textwrap
 from collections.abc import Collection
 
 from fourways.case.structs import fields
-from fourways.kernels import Parameter, Signature
+from fourways.kernels import Parameter, Signature, safe_name
 
 _WIDTH = 110
 
@@ -16,7 +15,7 @@ def skeleton(signature: Signature, source: str = "") -> str:
 
     It runs as it is where every array has `size` elements and the kernel takes an element a thread. Integers of arrays
     lie below `size`, as indices do. A struct is all zeros, with the fields that `source`, the kernel's text, tells.
-    What a person must say is a comment: the right answer, and another launch.
+    Comments stand for the parts that a person must write: the reference, and a launch other than the default.
     """
     given = [each for each in signature.parameters if each.kind != "output"]
     written = [each for each in signature.parameters if each.kind == "output"]
@@ -59,7 +58,7 @@ def skeleton(signature: Signature, source: str = "") -> str:
 def _dtype_name(parameter: Parameter, inputs: Collection[str]) -> str:
     """The skeleton's name for the dtype of a struct: its type, unless an input or the skeleton has that name."""
     name = re.sub(r"\W+", "_", parameter.type.removeprefix("const ").removesuffix("*").strip()).strip("_")
-    return name + "_" * (keyword.iskeyword(name) or name in ("np", "size", "make_inputs") or name in inputs)
+    return safe_name(name, ("np", "size", "make_inputs", *inputs))
 
 
 def _said(parameter: Parameter) -> str:
@@ -72,7 +71,7 @@ def _said(parameter: Parameter) -> str:
 def _name(parameter: Parameter) -> str:
     """The parameter's name, unless Python or the skeleton uses it for something else."""
     name = parameter.name.replace(" ", "_")
-    return name + "_" * (keyword.iskeyword(name) or name in ("np", "rng", "size"))
+    return safe_name(name, ("np", "rng", "size"))
 
 
 def _variable(parameter: Parameter, dtype_name: str, structs: Collection[str]) -> str:
@@ -105,8 +104,8 @@ def _number(parameter: Parameter) -> str:
 
 def _wrapped(head: str, parts: list[str], tail: str = "", indent: str = "        ") -> str:
     """`head` with its bracket, the parts and the other bracket, in one line or in several."""
-    line = f"{head}{', '.join(parts)}{',' * (len(parts) == 1 and not tail)}){tail}"
+    line = f"{head}{', '.join(parts)}{',' if len(parts) == 1 and not tail else ''}){tail}"
     if len(line) <= _WIDTH:
         return line
     inside = textwrap.fill(", ".join(parts) + ",", _WIDTH, initial_indent=indent, subsequent_indent=indent)
-    return f"{head}\n{inside}\n{'# ' * head.startswith('#') or '    '}){tail}"
+    return f"{head}\n{inside}\n{'# ' if head.startswith('#') else '    '}){tail}"

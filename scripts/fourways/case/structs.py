@@ -37,7 +37,7 @@ def fields(parameter: Parameter, source: str) -> Fields | None:
         if not parts:
             return None
         dtype = _TRIPLES.get(parts[1]) or _SHORT.get(parts[1]) or number_dtype(parts[1])
-        if not dtype or dtype.startswith("complex"):  # which C aligns more than NumPy does
+        if not dtype or dtype.startswith("complex"):  # C aligns complex numbers more than NumPy does
             return None
         for each in parts[2].split(","):
             field, *extents = each.strip().replace("]", "").split("[")
@@ -51,7 +51,7 @@ def fields(parameter: Parameter, source: str) -> Fields | None:
 
 
 def struct(parameter: Parameter, source: str) -> np.dtype | None:
-    """The dtype of the struct: of its fields, or of bytes where they are not known; None where its size is not."""
+    """The dtype of the struct: its fields, or bytes if the fields are unknown; None if its size is unknown."""
     size = parameter.element_size if parameter.is_pointer else parameter.size
     if told := fields(parameter, source):
         return np.dtype(told, align=True)

@@ -1,7 +1,7 @@
-"""One argument of a launch: refused in words where it does not fit its parameter, or as the library wants it.
+"""Check one argument of a launch against its parameter, and convert it to the library's type.
 
-What CuPy takes is in `_pointer` of cupy/cuda/function.pyx (CuPy 14), what PyCUDA takes in `_build_arg_buf` of
-pycuda/driver.py (2026.1).
+The rules are those of `_pointer` in cupy/cuda/function.pyx (CuPy 14) and of `_build_arg_buf` in pycuda/driver.py
+(PyCUDA 2026.1).
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from fourways import arguments
 from fourways.arguments import named
 from fourways.kernels import Parameter
 
-HOST = -1  # in place of a GPU's number: memory that no GPU reaches
+HOST = -1  # stands for a GPU's number: memory that no GPU reaches
 
 
 class Known(NamedTuple):
@@ -29,10 +29,10 @@ class Known(NamedTuple):
 
 
 class CuPy:
-    """What a kernel of CuPy takes for a pointer, a number and a struct."""
+    """The types that a kernel of CuPy takes for a pointer, a number and a struct."""
 
     array, from_others = "a CuPy array{}", "cupy.asarray makes one"
-    of_python: tuple[type, ...] = np.int64, np.float64  # what it takes Python's own int and float for
+    of_python: tuple[type, ...] = np.int64, np.float64  # CuPy's types for Python's own int and float
 
     def __init__(self) -> None:
         import cupy
@@ -41,12 +41,12 @@ class CuPy:
         self._allocation, self._runtime = cupy.cuda.MemoryPointer, cupy.cuda.runtime
         try:
             self.has_one_gpu = self._runtime.getDeviceCount() == 1
-        except self._runtime.CUDARuntimeError:  # no driver here: who only wraps a kernel need not know
+        except self._runtime.CUDARuntimeError:  # no driver here: wrapping a kernel needs none
             self.has_one_gpu = False
         self.handles: tuple[type, ...] = cupy.cuda.texture.TextureObject, cupy.cuda.texture.SurfaceObject
 
     def known(self, value: Any) -> Known | None:
-        """What is known of the memory that `value` stands for; None if the library takes it for no pointer."""
+        """Return the facts about the memory behind `value`; None if the library does not take it for a pointer."""
         if isinstance(value, self.ndarray):
             return Known(value.dtype, value._c_contiguous, value.data.device_id, address=value.data.ptr)
         return Known(device=value.device_id) if isinstance(value, self._allocation) else None
@@ -61,7 +61,7 @@ class CuPy:
 
 
 class PyCUDA(CuPy):
-    """What a function of PyCUDA takes: arrays of its own and of CuPy's, and whatever says where on the GPU it lies."""
+    """The types that a function of PyCUDA takes: its own arrays, CuPy's, and any `__cuda_array_interface__`."""
 
     array, from_others = "an array{} on the GPU", "pycuda.driver.In, Out or InOut, or cupy.asarray, makes one"
     of_python = ()
@@ -89,7 +89,7 @@ class PyCUDA(CuPy):
         return Known(dtype, is_contiguous, device, not is_read_only, address)
 
     def number(self, value: np.generic) -> Any:
-        bits = {"?": np.uint8, "e": np.uint16}.get(value.dtype.char)  # it has no letter for these two
+        bits = {"?": np.uint8, "e": np.uint16}.get(value.dtype.char)  # PyCUDA has no letter for these two
         return value.view(bits) if bits else value
 
     def struct(self, value: np.void | np.ndarray) -> Any:
@@ -117,7 +117,7 @@ class _Argument:
 
     @contextlib.contextmanager
     def _named(self) -> Iterator[None]:
-        """Put kernel and parameter before the words of a refusal in this block."""
+        """Put kernel and parameter before the message of an error in this block."""
         try:
             yield
         except (TypeError, ValueError) as error:
@@ -183,13 +183,13 @@ class Scalar(_Argument):
 
 
 def taker(entry: str, number: int, parameter: Parameter, library: CuPy) -> Callable[[Any], Any]:
-    """What takes the argument for `parameter`, the `number`th of the kernel `entry`, counted from 1."""
+    """Return a function that checks and converts the argument for `parameter`, the `number`th of `entry`, from 1."""
     kind = Pointer if parameter.is_pointer else Scalar if parameter.dtype else Struct
     return kind(entry, number, parameter, library).take
 
 
 def _is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...] | None, itemsize: int) -> bool:
-    """Whether so strided elements lie in C's order without gaps; `strides` in bytes, None for just that."""
+    """Whether elements with these strides, in bytes, lie in C's order without gaps; None means that they do."""
     if strides is None or 0 in shape:
         return True
     expected = itemsize

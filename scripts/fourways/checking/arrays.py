@@ -9,7 +9,7 @@ from fourways.ways import is_host
 
 _GUARD = 4096  # elements on either side of an array: more than a few blocks too many write, and arrays stay aligned
 
-# Beside an output, and beside an input: all NaN for floats, yet a kernel that copies too much is seen.
+# The guards of outputs and of inputs differ, so a kernel that copies too much is seen; floats are NaN in both.
 BESIDE_AN_OUTPUT, BESIDE_AN_INPUT = b"\xff\xff\xff\xff", b"\xff\xff\xff\x7f"
 
 Expected = np.ndarray | Mapping[str, np.ndarray]

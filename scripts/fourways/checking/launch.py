@@ -1,4 +1,4 @@
-"""A kernel whose arguments are held to its signature at every call, before anything runs on the GPU."""
+"""A kernel that checks its arguments against its signature at every call, before anything runs on the GPU."""
 
 import re
 import sys
@@ -28,7 +28,7 @@ def checked(kernel: Any, signature: Signature | str | None = None) -> Callable[.
     or of another GPU; an array with gaps, not in C's order, or at an address that is no multiple of its element's size;
     a read-only array for an output; a number that its type cannot hold; a struct of another size. Where NumPy has no
     dtype for what a pointer points to, any array fits. None is NULL.
-    What is returned is a function; its `kernel` and `signature` are what it was made of.
+    The result is a function with the attributes `kernel` and `signature`.
 
     Raises TypeError for another kind of kernel, ValueError where the signature cannot be had or is another kernel's,
     BuildError for a text that does not compile.
@@ -172,7 +172,7 @@ def _counted(signature: Signature) -> Callable[[Any], tuple]:
             words = "a tuple of the arguments is wanted: (x,) is a tuple of one, (x) is x itself"
             raise TypeError(f"{signature.entry}: {named(args)} came; {words}")
         if len(args) != wanted:
-            came = f"{len(args)} argument{'s' * (len(args) != 1)} came"
+            came = f"{len(args)} argument{'' if len(args) == 1 else 's'} came"
             raise TypeError(f"{signature.entry}: {came}; {wanted} are wanted, {signature}")
         return tuple(args)
 

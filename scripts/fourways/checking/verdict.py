@@ -109,7 +109,7 @@ def compare(got: np.ndarray, expected: np.ndarray, rtol: float = 0.0, atol: floa
     """Say where `got` is farther from `expected` than `atol + rtol * abs(expected)`, or None. NaN always differs."""
     if got.shape != expected.shape:
         return f"shape {got.shape}, expected {expected.shape}"
-    for field in expected.dtype.names or ():  # of structures: what stands in their gaps does not matter
+    for field in expected.dtype.names or ():  # compare a structure's fields, not its gaps
         if problem := compare(got[field], expected[field], rtol, atol):
             return f"field {field}: {problem}"
     if expected.dtype.names:
@@ -120,7 +120,7 @@ def compare(got: np.ndarray, expected: np.ndarray, rtol: float = 0.0, atol: floa
         with np.errstate(invalid="ignore", over="ignore"):
             exact = np.result_type(got, np.float64)
             near = np.abs(np.subtract(a, b, dtype=exact)) <= atol + rtol * np.abs(b)
-            different[different] = ~(near & np.isfinite(b))  # all is near to infinity times rtol
+            different[different] = ~(near & np.isfinite(b))  # everything is near to infinity times rtol
     if not different.any():
         return None
     wrong = np.argwhere(different)

@@ -98,9 +98,9 @@ def open_lessons(
     words.append(f"--ServerApp.extra_static_paths={kernels.root() / 'build' / 'book'}")
     os.environ |= toolchain.child_environment()  # for the notebooks' kernels
     if not any("base_url" in word for word in words):
-        os.environ[lesson.BOOK] = "/static"  # where JupyterLab then shows the book
+        os.environ[lesson.BOOK] = "/static"  # the path of the book in JupyterLab
     for ending in (signal.SIGHUP, signal.SIGINT):
-        if signal.getsignal(ending) is not signal.SIG_IGN:  # as nohup sets it
+        if signal.getsignal(ending) is not signal.SIG_IGN:  # nohup sets SIG_IGN
             signal.signal(ending, lambda *_: signal.raise_signal(signal.SIGTERM))  # JupyterLab then ends its kernels
     from jupyterlab.labapp import main
 
@@ -148,7 +148,7 @@ def run(
             if result.error:
                 failed.append(result)
                 tell(f"{result.lesson.slug} failed in {result.error}", "red")
-            elif record and not _record(result):  # at once, because a later lesson may end the run
+            elif record and not _record(result):  # record at once, because a later lesson may end the run
                 failed.append(result)
 
         if not errors.is_terminal:
@@ -166,7 +166,7 @@ def run(
 
 def _record(result: Any) -> bool:
     """Record a lesson's run for the book, and return whether that succeeded."""
-    from fourways import book as books  # here, because it loads the linker, the profilers and CUPTI
+    from fourways import book as books  # imported here, because it loads the linker, the profilers and CUPTI
 
     try:
         for path in books.record(result):

@@ -1,7 +1,7 @@
-"""One program that doubles an array, in this fresh process: prints what it took and what it does, as JSON.
+"""One program that doubles an array, in this fresh process: prints its seconds and its behaviour, as JSON.
 
-Run as a file by `experiments.way_programs`, which sends the task on standard input: before the first stage nothing of
-package is imported but `stages`.
+Run as a file by `experiments.way_programs`, which sends the task on standard input. Before the first
+stage it imports only `stages` of the package.
 """
 
 import time
@@ -38,7 +38,7 @@ def array(values: list[float], dtype: str = "float32", on_host: bool = False) ->
 
 
 def wait() -> None:
-    """Until the GPU is done."""
+    """Wait until the GPU is done."""
     if torch := sys.modules.get("torch"):
         torch.cuda.synchronize()
     elif cupy := sys.modules.get("cupy"):
@@ -46,7 +46,7 @@ def wait() -> None:
 
 
 def outcome(function: Callable, x: Any, y: Any) -> str:
-    """What becomes of a call whose arrays are not what the kernel wants."""
+    """Call the function and return the outcome: "right", "wrong numbers" or an exception's name."""
     try:
         function(x, y)
         wait()
@@ -56,7 +56,7 @@ def outcome(function: Callable, x: Any, y: Any) -> str:
 
 
 def mistakes(function: Callable, tell: Callable[[dict[str, str]], None]) -> None:
-    """Call `function` with wrong arrays and `tell` by name what became of it.
+    """Call `function` with wrong arrays and `tell` each outcome by name.
 
     Right before a call `tell` it as a "crash", the last word where the call ends this process. A host array comes last:
     its call could end the process's context.
@@ -129,7 +129,7 @@ def main() -> None:
             wait()
         answer["libraries"] = libraries()
         mistakes(function, lambda became: print(json.dumps(answer | {"mistakes": became}), file=stdout, flush=True))
-    os._exit(0)  # taking down a context that a mistake has ended could end in an error
+    os._exit(0)  # destroying a context after a mistake could fail
 
 
 if __name__ == "__main__":

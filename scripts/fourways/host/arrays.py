@@ -23,9 +23,9 @@ class Span(NamedTuple):
 
 
 class Layout:
-    """Where in the file everything stands: the launch's description, its scalars, its arrays.
+    """The offsets in the file of the launch's description, its scalars and its arrays.
 
-    `spans` is the arrays' memory in the order of addresses. `memories` says for each argument in which of them it lies;
+    `spans` is the arrays' memory in the order of addresses. `memories` holds for each argument the number of its span;
     -1 is a scalar. `description` is the number of bytes that `launch_from` of cpp/host/process.cpp reads.
     """
 
@@ -39,7 +39,7 @@ class Layout:
         ]
         blocks = [*self.spans, Span(0, launch.shared_bytes, True)]
         size = 8 * (9 + 1 + 3 * len(blocks) + 1 + 2 * len(launch.values))
-        self._places: list[int] = []  # of each argument, in the file
+        self._places: list[int] = []  # the offset of each argument in the file
         for value, pointer in zip(launch.values, pointers, strict=True):
             size = size if pointer else _up(size, _ALIGNMENT)
             self._places.append(size)
@@ -48,7 +48,7 @@ class Layout:
         self._size = _up(self.description, mmap.PAGESIZE)
         starts: list[int] = []
         for begin, end, _ in blocks:
-            to_the_end = end - begin + -end % _ALIGNMENT  # as near to the end of a page as its alignment lets it be
+            to_the_end = end - begin + -end % _ALIGNMENT  # as near to the end of a page as the alignment allows
             self._size += _up(to_the_end, mmap.PAGESIZE)
             starts.append(self._size - to_the_end)
         self._words = [launch.number, *launch.shape, launch.shared_bytes, launch.seconds, len(blocks)]
@@ -103,7 +103,7 @@ def _span_of(value: np.ndarray, spans: list[Span]) -> int:
 
 
 def _transfer(call: Callable[..., int], file: FileIO, array: np.ndarray, offset: int) -> None:
-    """All bytes of a C-contiguous array from or to the file."""
+    """Read or write all bytes of a C-contiguous array."""
     octets = array.reshape(-1).view(np.uint8)
     done = 0
     while done < array.nbytes:

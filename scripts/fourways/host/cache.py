@@ -1,4 +1,4 @@
-"""What the C++ compiler has made, kept until a word of it, or of what it read, changes."""
+"""The C++ compiler's cached output, valid until its command, the source text or an included header changes."""
 
 import hashlib
 import json
@@ -16,14 +16,18 @@ class Refusal(RuntimeError):
 
 
 def compiled(unit: str, compiler: Path, command: Sequence[str], folder: Path, suffix: str = "bin") -> Path:
-    """The file that the compiler's `command`, run in `folder`, makes of a translation unit: cached, or fresh.
+    """Return the file that the compiler's `command`, run in `folder`, makes of a translation unit, cached or fresh.
 
     `<key>.json` lists the headers that the unit included when last compiled. The compiled file is named by the key
     and those headers' present contents, so a changed header leads to another name, and no file is ever rewritten.
     Raises Refusal; OSError where the cache cannot be written.
     """
     binary = compiler.resolve()
-    identity = [str(binary), binary.stat().st_size, binary.stat().st_mtime_ns]  # to ask its version starts a process
+    identity = [
+        str(binary),
+        binary.stat().st_size,
+        binary.stat().st_mtime_ns,
+    ]  # its version would take a process
     key = hashlib.sha256(json.dumps([unit, str(compiler), *command, str(folder), identity]).encode()).hexdigest()
     cache = files.cache_dir()
     manifest = cache / f"{key}.json"

@@ -29,7 +29,7 @@ _GCC_VOLATILE = ("--param", "tsan-distinguish-volatile=1")
 _DYNAMIC_SHARED = re.compile(
     r"extern\s+__shared__\s+(?:(?:__align__|alignas)\s*\([^)]*\)\s*)?([\w:<> ]+?)\s+(\w+)\s*\[\s*\]\s*;"
 )
-_LINKAGE = re.compile(  # what GCC and Clang say where `_translation_unit` declares a kernel extern "C"
+_LINKAGE = re.compile(  # the errors of GCC and Clang where `_translation_unit` declares a kernel extern "C"
     r"conflicting declaration of .void (\w+)\(.* with .C. linkage"
     r"|declaration of .(\w+). has a different language linkage"
 )
@@ -104,8 +104,8 @@ def compile(
         raise ValueError(f"sanitize is None or one of {', '.join(SANITIZERS)}; {sanitize!r} came")
     text = path.read_text(encoding="utf-8")
     for pattern, reason in _NO_HOST_WAY.items():
-        if found := re.search(pattern, text, re.MULTILINE):
-            raise ValueError(f"{path.name} has no host way: {reason.format(*found.groups())}")
+        if match := re.search(pattern, text, re.MULTILINE):
+            raise ValueError(f"{path.name} has no host way: {reason.format(*match.groups())}")
     parameters = kernels.parameters(text)
     if not parameters:
         raise ValueError(f"{path} holds no `__global__ void` function")
@@ -114,7 +114,7 @@ def compile(
 
 
 def _build(path: Path, unit: str, options: tuple[str, ...], sanitize: str | None) -> Path:
-    """The program of a translation unit; what serves every kernel in it, cpp/host/process.cpp, is compiled once."""
+    """Build the program of a translation unit. cpp/host/process.cpp, which serves every kernel, is compiled once."""
     compiler = toolchain.host_compiler()
     if compiler is None:
         raise FileNotFoundError(toolchain.missing("host compiler"))

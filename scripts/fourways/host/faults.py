@@ -1,4 +1,4 @@
-"""What went wrong in a kernel, in words."""
+"""Messages about the faults of a kernel."""
 
 import signal
 import struct
@@ -13,7 +13,7 @@ _STACK = -2  # a fault's memory, where it is the thread's stack; -1: none that i
 
 
 class _Fault(NamedTuple):
-    """As `Fault` of cpp/host/process.cpp: the signal, the access, and where it happened."""
+    """The same as `Fault` of cpp/host/process.cpp: the signal, the access, the memory, the thread and the block."""
 
     signal: int  # 0: none, but bytes beside an array have changed
     writes: int  # 1: writes, 0: reads, -1: the machine does not tell
@@ -25,7 +25,7 @@ class _Fault(NamedTuple):
 
 
 def explain(report: bytes, launch: Launch, layout: Layout, said: str) -> str:
-    """What the thread did, and that no array was changed; `said` is what the program wrote to its standard error."""
+    """Return the message about the thread's fault, which changed no array; `said` is the program's standard error."""
     number, writes, memory, offset, finished, *places = struct.unpack("11q", report)
     fault = _Fault(number, writes, memory, offset, finished, tuple(places[:3]), tuple(places[3:]))
     deed = _deed(fault, launch, layout)

@@ -9,12 +9,12 @@ from fourways import arguments
 from fourways.kernels import Parameter, Signature
 
 MAX_THREADS, MAX_BLOCK, MAX_GRID = 1024, (1024, 1024, 64), (2**31 - 1, 65535, 65535)
-SHARED_BYTES = 48 * 1024  # of dynamic shared memory that a block may have unasked
-MAX_SHARED_BYTES = 227 * 1024  # that it may have at all, from compute capability 9.0 on
+SHARED_BYTES = 48 * 1024  # the dynamic shared memory that a block may have by default
+MAX_SHARED_BYTES = 227 * 1024  # the most that a block may ask for, from compute capability 9.0 on
 
 
 class Launch(NamedTuple):
-    """A launch with all that it needs: `number` is the kernel's in its file, `shape` is grid and block."""
+    """A launch: `number` is the kernel's position in its file, `shape` is grid and block, `values` the arguments."""
 
     signature: Signature
     number: int
@@ -25,7 +25,7 @@ class Launch(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The kernel's."""
+        """The kernel's name."""
         return self.signature.entry
 
 
@@ -48,7 +48,7 @@ def _check_extent(name: str, extent: Any, limits: tuple[int, int, int]) -> tuple
 
 
 def check_shape(grid: Any, block: Any, shared_mem: int, most_shared: int = MAX_SHARED_BYTES) -> list[int]:
-    """Grid and block of a launch as six numbers: what any GPU refuses is refused here. Raises TypeError, ValueError."""
+    """Return grid and block as six numbers. Raises TypeError or ValueError for a launch that every GPU refuses."""
     shape = [*_check_extent("grid", grid, MAX_GRID), *_check_extent("block", block, MAX_BLOCK)]
     threads = shape[3] * shape[4] * shape[5]
     if threads > MAX_THREADS:
@@ -82,7 +82,7 @@ def _check_array(parameter: Parameter, value: Any, where: str) -> np.ndarray:
     dtype, lanes = parameter.vector or (parameter.dtype, 1)
     numbers = np.dtype(dtype) if dtype else None
     if numbers:
-        pointer = parameter.type if lanes > 1 else f"{'const ' * (parameter.kind == 'input')}{numbers}*"
+        pointer = parameter.type if lanes > 1 else f"{'const ' if parameter.kind == 'input' else ''}{numbers}*"
         wanted = f"{pointer} wants a NumPy array of {numbers}"
     else:
         size = f", of {parameter.element_size} bytes an element" if parameter.element_size else ""
@@ -119,7 +119,7 @@ def _check_scalar(parameter: Parameter, value: Any, where: str) -> np.ndarray:
 
 
 def _within(where: str, rule: Callable[[Any, Any], Any], wanted: Any, value: Any) -> Any:
-    """What a rule of `arguments` returns, or its refusal behind the words that say where."""
+    """Return the result of a rule of `arguments`; put `where` before the message of its refusal."""
     try:
         return rule(wanted, value)
     except (TypeError, ValueError) as error:

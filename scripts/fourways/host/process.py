@@ -1,4 +1,4 @@
-"""A compiled kernel file as a program beside this Python: whatever a kernel does, this Python lives on."""
+"""A compiled kernel file as a separate program: whatever a kernel does, this Python lives on."""
 
 import fcntl
 import os
@@ -33,7 +33,7 @@ class SanitizerError(KernelError):
 
 
 class Process:
-    """The program, started when it is needed; it serves launches until it, or this object, comes to its end."""
+    """The program, which serves launches until this object is deleted; a launch restarts a program that has ended."""
 
     def __init__(self, file: Path, sanitized: bool):
         self._file, self._sanitized, self._lock = file, sanitized, threading.Lock()
@@ -41,11 +41,11 @@ class Process:
 
     @property
     def told(self) -> list[str]:
-        """What `kernels.signature` reads, of each kernel."""
+        """The text that `kernels.signature` reads, for each kernel."""
         return self._worker.told
 
     def launch(self, launch: Launch) -> None:
-        """Run a kernel on copies of the arrays; when it has come to a good end, copy back what it may have written.
+        """Run a kernel on copies of the arrays; after success, copy back the arrays that it may have written.
 
         Raises KernelError, SanitizerError.
         """
@@ -57,7 +57,7 @@ class Process:
             except BaseException:  # KeyboardInterrupt as well: the kernel may still run
                 self._worker.end()
                 raise
-            if self._sanitized:  # which numbers a program's threads through
+            if self._sanitized:  # a sanitizer numbers a program's threads through
                 self._worker.end()
 
     def _started(self) -> "_Worker":
@@ -78,7 +78,7 @@ class _Worker:
         self._memory, self._output, self._errors = (
             FileIO(os.memfd_create(f"fourways {name}"), "r+") for name in ("arrays", "output", "errors")
         )
-        for file in (self._output, self._errors):  # which this side empties after each launch
+        for file in (self._output, self._errors):  # this side truncates them after each launch
             fcntl.fcntl(file, fcntl.F_SETFL, os.O_APPEND)
         environment = dict(os.environ)
         for name, ours in _SANITIZER_OPTIONS.items():
@@ -100,11 +100,11 @@ class _Worker:
         self.said = "" if self.told else self._last_words()
 
     def ended(self) -> bool:
-        """Whether it can launch nothing more: it is no more, or it is the program of the process that forked this."""
+        """Whether it can launch nothing more: it has ended, or it belongs to the process that forked this one."""
         return not self.end.alive or self._process.poll() is not None or self._owner != os.getpid()
 
     def launch(self, launch: Launch) -> None:
-        """As `Process.launch`; after an error the program is of no more use."""
+        """Run a kernel, as `Process.launch` does; after an error the program cannot be used again."""
         layout = Layout(launch)
         layout.write(self._memory)
         self._socket.send(layout.description.to_bytes(8, sys.byteorder))
@@ -156,7 +156,7 @@ def _end(process: subprocess.Popen, owner: int, files: tuple) -> None:
 
 
 def _taken(file: FileIO) -> str:
-    """What the program has written to this file, which is empty afterwards."""
+    """Return the program's text in this file, and empty the file."""
     text = os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode(errors="replace")
     os.ftruncate(file.fileno(), 0)
     return text

@@ -1,4 +1,4 @@
-"""The host way under a sanitizer, and what its report says of the kernel."""
+"""The host way under a sanitizer, and the sanitizer's report in terms of the kernel."""
 
 import linecache
 import re
@@ -40,7 +40,7 @@ _RACED = re.compile(r"Location is (?:global '(?P<name>[^']+)'|heap block) of siz
 
 @contextmanager
 def sanitizing(kind: str) -> Iterator[None]:
-    """In this block `host.compile`, which lessons call, compiles with this sanitizer: a key of `host.SANITIZERS`."""
+    """Compile with this sanitizer, a key of `host.SANITIZERS`, in every call of `host.compile` in this block."""
     before = SANITIZE.set(kind)
     try:
         yield
@@ -49,9 +49,9 @@ def sanitizing(kind: str) -> Iterator[None]:
 
 
 def finding(report: str) -> str:
-    """What a sanitizer's report says of the kernel: file and line of each access, the thread, the array's element.
+    """Summarise a sanitizer's report: file and line of each access in the kernel, the thread, the array's element.
 
-    A report in which no line of a kernel file stands comes back as it is.
+    A report that names no line of a kernel file is returned unchanged.
     """
     lines = []
     for access in _ACCESS.finditer(report):
@@ -78,19 +78,19 @@ def _in_kernel(stack: str) -> str | None:
 
 
 def _outside(report: str, width: int) -> str | None:
-    """The element outside of an array, where AddressSanitizer names one: of `width` bytes, as all here."""
-    for found in _OUTSIDE.finditer(report):
-        if found["region"] or kernels.is_file(found["file"]):  # no variable of cpp/host that lies near
-            size, after = int(found["region"] or found["size"]), found["side"] in ("after", "to the right of")
-            distance = size + int(found["distance"]) if after else -int(found["distance"])
-            return _element(distance // width, found["name"], size // width)
+    """The element outside of an array, `width` bytes wide, if AddressSanitizer names the array."""
+    for match in _OUTSIDE.finditer(report):
+        if match["region"] or kernels.is_file(match["file"]):  # not a variable of cpp/host nearby
+            size, after = int(match["region"] or match["size"]), match["side"] in ("after", "to the right of")
+            distance = size + int(match["distance"]) if after else -int(match["distance"])
+            return _element(distance // width, match["name"], size // width)
     return None
 
 
 def _raced(report: str, address: int, width: int) -> str | None:
-    """The element at `address`, where ThreadSanitizer names the array."""
-    if found := _RACED.search(report):
-        return _element((address - int(found["start"], 16)) // width, found["name"], int(found["size"]) // width)
+    """The element at `address`, `width` bytes wide, if ThreadSanitizer names the array."""
+    if match := _RACED.search(report):
+        return _element((address - int(match["start"], 16)) // width, match["name"], int(match["size"]) // width)
     return None
 
 

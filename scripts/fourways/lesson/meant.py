@@ -1,4 +1,4 @@
-"""From a name that a user types to a lesson, or to a kernel outside the lessons."""
+"""Find the lesson, or the kernel outside the lessons, that a user names."""
 
 from pathlib import Path
 

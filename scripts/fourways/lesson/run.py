@@ -83,7 +83,7 @@ def run_all(
             everything.cancel()
 
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup sets it
+            if signal.getsignal(number) is not signal.SIG_IGN:  # nohup sets SIG_IGN
                 asyncio.get_running_loop().add_signal_handler(number, end, number)
 
         async def one(lesson: Lesson) -> LessonRun:
@@ -122,7 +122,7 @@ async def _run(lesson: Lesson, notebook: Any, progress: Progress, timeout: int) 
         if (task := asyncio.current_task()) and task.cancelling():  # nbclient reports this as a dead kernel
             raise asyncio.CancelledError from None
         result.error = f"code cell {number}:\n{files.plain(str(error)).strip()}"
-    except (RuntimeError, OSError) as error:  # of the Jupyter kernel or its sockets
+    except (RuntimeError, OSError) as error:  # raised by the Jupyter kernel or its sockets
         result.error = f"Jupyter: {files.plain(str(error)).strip()}"
     result.seconds = time.perf_counter() - start
     for cell in result.notebook.cells:

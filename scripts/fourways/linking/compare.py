@@ -22,7 +22,7 @@ from fourways.linking.builds import (
 )
 from fourways.ways import GPU_SIZE
 
-_CALLS, _SLOPE, _SHIFT = 64, float(np.float32(0.99)), 0.5  # of cpp/link
+_CALLS, _SLOPE, _SHIFT = 64, float(np.float32(0.99)), 0.5  # as in cpp/link
 _PASSED = ("right", "the others' reference")
 _UNSEEN = "; of a kernel in a compiled file it must be told which parameters it has, by a unit that declares it"
 

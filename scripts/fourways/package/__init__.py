@@ -1,7 +1,7 @@
-"""From a kernel and its case to a package that pip installs: a checked binding, its build, its tests.
+"""Make a package that pip installs of a kernel and its case: a checked binding, its build, its tests.
 
 `write` makes the folder of a package that needs nothing of this one; `kept_module` builds the same package for
-this machine and keeps it, for the way "pybind11" of a kernel of one's own.
+this machine and keeps it, for the way "pybind11" of a user's kernel.
 """
 
 from fourways.package.binding import build_alone, builder, cell, kept_folder, kept_module

@@ -23,7 +23,7 @@ class Argument:
     stands for elements that only nvcc knows. `constant` is the name of a struct's dtype; empty where it has no fields.
     """
 
-    face: Interface
+    interface: Interface
     key: str
     name: str
     tested: str
@@ -36,7 +36,7 @@ class Argument:
     @property
     def parameter(self) -> Parameter | None:
         """The kernel's parameter; None for a size that is none."""
-        return self.face.parameters.get(self.key)
+        return self.interface.parameters.get(self.key)
 
     @property
     def is_array(self) -> bool:
@@ -49,12 +49,12 @@ class Argument:
 
     @property
     def is_output(self) -> bool:
-        return self.key in self.face.case.outputs
+        return self.key in self.interface.case.outputs
 
     @property
     def dtype(self) -> str | None:
         """The dtype of a number, or of those in an array; None for structs."""
-        return self.face.dtype(self.key) if self.parameter else "int64"
+        return self.interface.dtype(self.key) if self.parameter else "int64"
 
     @property
     def kind(self) -> str:
@@ -91,7 +91,7 @@ class Argument:
     @property
     def bytes(self) -> int:
         """The size of a struct, or of an element of an array."""
-        return self.face.values[self.key].dtype.itemsize
+        return self.interface.values[self.key].dtype.itemsize
 
     @property
     def struct(self) -> str:
@@ -100,13 +100,13 @@ class Argument:
 
     @property
     def rank(self) -> int:
-        """How many dimensions an array must have because one of its axes counts; else 0."""
-        return self.face.ranks.get(self.key, 0)
+        """The number of dimensions that an array must have because one of its axes counts; else 0."""
+        return self.interface.ranks.get(self.key, 0)
 
     @property
     def count(self) -> int:
-        """How many numbers one element of an array of a vector type has; else 0."""
-        return self.face.count(self.key) if self.is_array else 0
+        """The number of components in each element of an array of a vector type; else 0."""
+        return self.interface.count(self.key) if self.is_array else 0
 
     @property
     def alignment(self) -> int:
@@ -119,7 +119,7 @@ class Argument:
     @property
     def natural_alignment(self) -> int:
         """The bytes that C++ aligns such an element to, if nothing else is said."""
-        return _natural_alignment(self.face.values[self.key].dtype)
+        return _natural_alignment(self.interface.values[self.key].dtype)
 
     @property
     def number(self) -> str:
@@ -156,7 +156,7 @@ class Argument:
         """The expression in NAME.cpp for the launcher's argument."""
         if self.is_array or self.is_struct:
             return f"{self.checked}.{'data()' if self.is_struct else 'data'}"
-        if self.key in self.face.derived or self.dtype in ("float16", "float32"):
+        if self.key in self.interface.derived or self.dtype in ("float16", "float32"):
             return self.checked
         if self.kind == "c":
             return f"{self.number}{{{self.variable}.real(), {self.variable}.imag()}}"

@@ -18,19 +18,19 @@ import pybind11
 
 from fourways import building, files, toolchain
 from fourways.kernels import KernelCase, safe_name
+from fourways.package import probe
 from fourways.package.context import context
 from fourways.package.error import PackageError
 from fourways.package.interface import tuple_text
-from fourways.package.probe import interface
 from fourways.package.project import sources, taken_names
 
 _IMPORTING = threading.Lock()
 
 
 def kept_module(case: KernelCase) -> tuple[str, ModuleType]:
-    """The case's package, its name and it imported: built for this machine's GPU, or for sm_90, and kept.
+    """Return the name and the imported module of the case's package, built for this machine's GPU, or for sm_90.
 
-    It is kept in `files.cache_dir()`. Raises PackageError in the compiler's words, OSError where nothing can be kept,
+    `files.cache_dir()` keeps the build. Raises PackageError in the compiler's words, OSError where nothing can be kept,
     and what the case raises.
     """
     made = _context(case)
@@ -46,7 +46,7 @@ def kept_folder(case: KernelCase) -> Path:
 def cell(case: KernelCase, function: str) -> str:
     """The text that calls the case's package: it defines `function(size, *inputs, *outputs)`.
 
-    Of an output that is read, too, the last array counts.
+    For an output that the kernel also reads, the last array counts.
     """
     made = _context(case)
     name, size = made["name"], made["of"][case.size] if case.size else made["size"]
@@ -74,9 +74,9 @@ def build_alone(case: KernelCase, folder: Path) -> float:
 
 
 def builder(case: KernelCase) -> Callable[[Path, Sequence[str]], float]:
-    """For `building.make`: a function that builds the module of a case in a folder, with options of CMake's.
+    """Return a function for `building.make` that builds the module of a case in a folder, with options for CMake.
 
-    It returns the seconds, and builds what has changed where it is called again.
+    It returns the seconds. A second call builds only what has changed.
     """
     made = _context(case)
     name, texts = made["name"], sources(made)
@@ -92,18 +92,18 @@ def builder(case: KernelCase) -> Callable[[Path, Sequence[str]], float]:
 
 def _context(case: KernelCase) -> dict[str, Any]:
     """The context of the case's package, which is called as the kernel is, or nearly so."""
-    face, name = interface(case), safe_name(case.entry)
+    interface, name = probe.interface(case), safe_name(case.entry)
     name = f"{name}_package" if name in sys.stdlib_module_names else name
-    return context(face, safe_name(name, taken_names(face)))
+    return context(interface, safe_name(name, taken_names(interface)))
 
 
 def _arch() -> str:
-    """This machine's GPU as "90"; without one that."""
+    """The architecture of this machine's GPU, such as "90"; "90" without a GPU."""
     return next((gpu.arch.removeprefix("sm_") for gpu in toolchain.gpus()), "90")
 
 
 def _built(texts: dict[str, str], name: str) -> Path:
-    """The folder of the package, built or found as it was built before."""
+    """Return the folder of the package, and build it unless an earlier build is there."""
     compiler = toolchain.nvcc()
     if compiler is None:
         raise PackageError(f"no nvcc found: {toolchain.SETUP}")
@@ -122,7 +122,7 @@ def _built(texts: dict[str, str], name: str) -> Path:
             raise OSError(f"bindings cannot be kept in {files.cache_dir()} ({error.strerror}): {hint}") from None
         with lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # until the file is closed, or its process ends
-            if not kept.is_dir():  # else another process has built it meanwhile
+            if not kept.is_dir():  # another process may have built it meanwhile
                 _build(workshop, texts, name, arch).rename(kept)
     return kept / name
 
@@ -132,9 +132,9 @@ def _digest(of: object) -> str:
 
 
 def _build(workshop: Path, texts: dict[str, str], name: str, arch: str) -> Path:
-    """The folder that holds the package, importable.
+    """Build the package and return the folder from which it can be imported.
 
-    What no kernel changes, above all what includes pybind11, stays compiled in the workshop.
+    The workshop keeps the object files that no kernel changes, above all those that include pybind11.
     """
     for old in workshop.glob("src/**/*"):
         if old.is_file() and str(old.relative_to(workshop)) not in texts:

@@ -1,4 +1,4 @@
-"""What a package carries over from the user: the kernel with the headers beside it, and the case's launch."""
+"""The user's code that a package copies: the kernel with the headers beside it, and the case's launch."""
 
 import ast
 import contextlib
@@ -31,21 +31,21 @@ def kernel_files(case: KernelCase) -> dict[str, str]:
 
 def with_headers(path: Path, folders: Sequence[Path] = ()) -> dict[str, str]:
     """The texts of a file and of the headers that it includes from its own folder and from `folders`, by path."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     waiting = [(path, path.name)]
     while waiting:
         path, name = waiting.pop()
-        if name in found:
+        if name in texts:
             continue
         try:
-            found[name] = path.read_bytes().decode()  # line ends as they are
+            texts[name] = path.read_bytes().decode()  # keeps the line ends
         except UnicodeDecodeError as error:
             raise PackageError(f"{name} is no UTF-8 text ({error.reason} at byte {error.start}): save it so") from None
-        for included in _INCLUDE.findall(found[name]):
+        for included in _INCLUDE.findall(texts[name]):
             places = [(path.parent, Path(name).parent / included), *((each, Path(included)) for each in folders)]
             if place := next((each for each in places if (each[0] / included).is_file()), None):
                 waiting.append((place[0] / included, _inside(place[1], path)))
-    return found
+    return texts
 
 
 def _inside(name: Path, by: Path) -> str:
@@ -63,13 +63,13 @@ def _inside(name: Path, by: Path) -> str:
 
 def compiler_options(case: KernelCase) -> tuple[list[str], str]:
     """The case's options for nvcc, without the folders of headers, which are copied; and the standard of C++."""
-    named = [found[1] for option in case.options if (found := re.fullmatch(r"--?std=c\+\+(\d\d)", option))]
+    named = [match[1] for option in case.options if (match := re.fullmatch(r"--?std=c\+\+(\d\d)", option))]
     others = [option for option in case.options if not re.match(r"-I|--?std=", option)]
     return others, (named or ["17"])[-1]
 
 
 def check_copy(case: KernelCase, file: Path, size: int, inputs: Sequence[Any]) -> None:
-    """Raise PackageError where the copy `file` of the case's file misses what lies beside the case, or in this folder.
+    """Raise PackageError where the copy `file` of the case's file misses a file beside the case, or in this folder.
 
     `inputs` are those of the reference, made for `size`.
     """
@@ -80,20 +80,20 @@ def check_copy(case: KernelCase, file: Path, size: int, inputs: Sequence[Any]) -
             copy["make_inputs"](size)
             copy["reference"](*inputs)
     except (Exception, SystemExit) as error:
-        found = " ".join(f"{type(error).__name__}: {error}".split())
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
         advice = "a case of a package stands alone: let it make what it reads"
-        raise PackageError(f"{case.file.name} cannot be run elsewhere ({found}); {advice}") from None
+        raise PackageError(f"{case.file.name} cannot be run elsewhere ({reason}); {advice}") from None
 
 
 def summary(case: KernelCase) -> str:
-    """What the kernel computes, in a line: of the docstring of the case's reference, or the file's first comment.
+    """Return one line about the kernel, from the docstring of the case's reference or the file's first comment.
 
-    Of a long one it is the first sentence, or what stands before a comma; a licence is no such comment.
+    A long text is cut after its first sentence, or before a comma. A licence does not count as a comment.
     """
     tree = ast.parse(case.file.read_text(encoding="utf-8")) if case.file else ast.Module([], [])
     references = [each for each in tree.body if isinstance(each, ast.FunctionDef) and each.name == "reference"]
     told = [ast.get_docstring(each) or "" for each in references]
-    told += [_plain(found[0]) for found in _COMMENT.finditer(case.source) if not _LICENCE.search(found[0])]
+    told += [_plain(match[0]) for match in _COMMENT.finditer(case.source) if not _LICENCE.search(match[0])]
     text = " ".join(next((text for text in told if text), "").partition("\n\n")[0].split())
     text = re.split(r"(?<=\w\w[.!?]) (?=[A-Z])", text)[0]  # the first sentence
     line = next((text[:end] for end in _ends(text) if end < 80), "").rstrip(".;:, ")
@@ -107,12 +107,12 @@ def _plain(comment: str) -> str:
 
 
 def _ends(text: str) -> list[int]:
-    """Where a text can end, from its own end back: before a semicolon or a colon, else before a comma."""
-    return [len(text), *(found.start() for sign in ("[;:] ", ", ") for found in [*re.finditer(sign, text)][::-1])]
+    """The positions at which a text can end: its own end, then each semicolon or colon, then each comma, last first."""
+    return [len(text), *(match.start() for sign in ("[;:] ", ", ") for match in [*re.finditer(sign, text)][::-1])]
 
 
 def launch_source(case: KernelCase) -> str:
-    """The text of the case's launch(), after what it uses of the case's file, as it stands there."""
+    """The text of the case's launch(), after the parts of the case's file that it uses, as they stand there."""
     assert case.file
     text = case.file.read_text(encoding="utf-8")
     statements = ast.parse(text).body
@@ -128,7 +128,7 @@ def launch_source(case: KernelCase) -> str:
     parts = [(statements[number], _as_written(text, statements[number], wanted)) for number in sorted(chosen)]
     imports = "".join(part for statement, part in parts if isinstance(statement, _IMPORTS))
     others = "".join(part for statement, part in parts if not isinstance(statement, _IMPORTS))
-    gap = "\n" * (bool(imports) and not others.startswith("\n"))
+    gap = "\n" if imports and not others.startswith("\n") else ""
     return imports + gap + (others if imports else others.removeprefix("\n")).rstrip() + "\n"
 
 

@@ -29,55 +29,56 @@ class Struct(NamedTuple):
     is_aligned: bool
 
 
-def context(face: Interface, name: str) -> dict[str, Any]:
+def context(interface: Interface, name: str) -> dict[str, Any]:
     """The context of a package `name`."""
-    case, names_of_dtypes = face.case, constants(face)
-    of = _arguments(face, name, names_of_dtypes)
-    size, threads = of[face.size_name], of[_threads(face)]
-    parameters, outs = [of[each] for each in face.parameters], [of[each] for each in face.allocated]
-    arguments = [*(of[each] for each in face.arguments), *[size] * face.asks_size]
-    dtypes = {constant: face.values[each].dtype for each, constant in names_of_dtypes.items()}
+    case, names_of_dtypes = interface.case, constants(interface)
+    of = _arguments(interface, name, names_of_dtypes)
+    size, threads = of[interface.size_name], of[_threads(interface)]
+    parameters, outs = [of[each] for each in interface.parameters], [of[each] for each in interface.allocated]
+    arguments = [*(of[each] for each in interface.arguments), *([size] if interface.asks_size else [])]
+    dtypes = {constant: interface.values[each].dtype for each, constant in names_of_dtypes.items()}
     inputs = [of[each] for each in case.names]
+    bound = [each for each in parameters if each in arguments or each in outs]
     given, tested_outs = [each.tested for each in arguments], [each.tested for each in outs]
-    if outs and not face.optional:
+    if outs and not interface.optional:
         given.append(f"out={tested_outs[0]}" if len(outs) == 1 else f"out={tuple_text(tested_outs)}")
     cpp = writer(of, "{0.checked}.size", "{0.checked}.shape[{1}]", "{0.whole}")
     options, standard = compiler_options(case)
     files = kernel_files(case)
     return {
-        # everywhere
+        # for all templates
         "name": name,
         "case": case,
-        "face": face,
+        "interface": interface,
         "summary": summary(case),
         "of": of,
         "size": size,
         "parameters": parameters,
-        "arrays": [of[each] for each in face.arrays],
+        "arrays": [of[each] for each in interface.arrays],
         "inputs": inputs,
         "outputs": [of[each] for each in case.outputs],
         "arguments": arguments,
         "outs": outs,
-        "launch_arguments": ["grid", "block", *["shared"] * face.has_shared] if case.has_launch else [],
-        # Python
+        "launch_arguments": ["grid", "block", *(["shared"] if interface.has_shared else [])] if case.has_launch else [],
+        # for Python
         "structs": [_struct(constant, dtype) for constant, dtype in dtypes.items()],
         "exported": sorted([*dtypes, name]),
         "returned": f"tuple[{', '.join(['Array'] * len(outs))}]" if len(outs) > 1 else "Array" if outs else "None",
         "documented": documented(of, arguments, outs),
-        **_function(face, of),
-        # C++
+        **_function(interface, of),
+        # for C++
         "cpp": cpp,
-        "bound": [*(each for each in parameters if each in arguments or each in outs), *[size] * _needs_size(face)],
+        "bound": [*bound, size] if _needs_size(interface) else bound,
         "thread_count": threads,
-        "handed": [*parameters, *[threads] * (not case.has_launch and not threads.parameter)],
-        "held": [(of[each], [cpp(extent) for extent in shape]) for each, shape in face.held.items()],
-        "separate": [(of[output], of[other]) for output, other in _separate(face)],
-        # the tests
+        "handed": parameters if case.has_launch or threads.parameter else [*parameters, threads],
+        "held": [(of[each], [cpp(extent) for extent in shape]) for each, shape in interface.held.items()],
+        "separate": [(of[output], of[other]) for output, other in _separate(interface)],
+        # for the tests
         "used": [each.tested if each in arguments else "_" for each in inputs],
         "given": given,
         "sizes": tuple(case.sizes) or _SIZES,
-        "small": int(face.values[face.size_name]),
-        # the build
+        "small": int(interface.values[interface.size_name]),
+        # for the build
         "kernel_files": files,
         "options": [re.sub(r'(["\\;])', r"\\\1", option) for option in options],
         "standard": standard,
@@ -87,7 +88,7 @@ def context(face: Interface, name: str) -> dict[str, Any]:
 
 
 def distinct(names: Collection[str], taken: Collection[str]) -> dict[str, str]:
-    """For each name the name itself, or where it is taken, the name with `_` after it; no two alike."""
+    """Map each name to itself, or to the name with `_` after it where it is taken; no two results are alike."""
     chosen: dict[str, str] = {}
     for name in names:
         others = {each for each in names if each != name}
@@ -95,20 +96,20 @@ def distinct(names: Collection[str], taken: Collection[str]) -> dict[str, str]:
     return chosen
 
 
-def _arguments(face: Interface, name: str, constants: Mapping[str, str]) -> dict[str, Argument]:
+def _arguments(interface: Interface, name: str, constants: Mapping[str, str]) -> dict[str, Argument]:
     """The kernel's parameters, and the size, by their names in the kernel."""
-    keys = list(dict.fromkeys([*face.parameters, face.size_name]))
-    types = " ".join([face.case.entry, *(each.type for each in face.parameters.values())])
+    keys = list(dict.fromkeys([*interface.parameters, interface.size_name]))
+    types = " ".join([interface.case.entry, *(each.type for each in interface.parameters.values())])
     python = distinct(keys, {*IN_FUNCTION, f"_{name}", *constants.values()})
     tested = distinct(keys, {*IN_TESTS, name})
     variables = distinct(keys, {*IN_CPP, f"launch_{name}", *re.findall(r"\w+", types)})
-    if face.allocated == ("out",):  # the argument out= is that output
+    if interface.allocated == ("out",):  # the argument out= is that output
         python["out"] = "out"
-    if face.size_name == "size":  # the tests are called with it
+    if interface.size_name == "size":  # the tests are called with it
         tested["size"] = "size"
     return {
         key: Argument(
-            face=face,
+            interface=interface,
             key=key,
             name=python[key],
             tested=tested[key],
@@ -125,15 +126,15 @@ def _arguments(face: Interface, name: str, constants: Mapping[str, str]) -> dict
 # --- the dtypes of structs --------------------------------------------------------------------------------------------
 
 
-def constants(face: Interface) -> dict[str, str]:
+def constants(interface: Interface) -> dict[str, str]:
     """The constants for the dtypes of parameters that are structs with fields, or point to them.
 
     `Clip` is CLIP, `geometry::Clip<float>` GEOMETRY_CLIP_FLOAT.
     """
     structs = {
         name: element(each.type)
-        for name, each in face.parameters.items()
-        if face.dtype(name) is None and face.values[name].dtype.fields
+        for name, each in interface.parameters.items()
+        if interface.dtype(name) is None and interface.values[name].dtype.fields
     }
     by_type: dict[str, str] = {}
     for type in dict.fromkeys(structs.values()):
@@ -155,51 +156,52 @@ def _struct(constant: str, dtype: np.dtype) -> Struct:
 # --- what C++ takes and checks ----------------------------------------------------------------------------------------
 
 
-def _needs_size(face: Interface) -> bool:
+def _needs_size(interface: Interface) -> bool:
     """Whether C++, too, needs a size that is no parameter: for the grid, or for the shape of an output."""
-    held = [each for shape in face.held.values() for each in shape]
-    return face.asks_size and (not face.case.has_launch or face.size in held)
+    held = [each for shape in interface.held.values() for each in shape]
+    return interface.asks_size and (not interface.case.has_launch or interface.size in held)
 
 
-def _threads(face: Interface) -> str:
+def _threads(interface: Interface) -> str:
     """The parameter that says how many threads a launch without a grid has, or else the size."""
-    if isinstance(face.size, Given):
-        return face.size.name
-    return next((name for name in face.derived if name == face.case.size), face.size_name)
+    if isinstance(interface.size, Given):
+        return interface.size.name
+    return next((name for name in interface.derived if name == interface.case.size), interface.size_name)
 
 
-def _separate(face: Interface) -> Iterator[tuple[str, str]]:
-    """Each output with each other array that it must not share memory with, by the kernel's __restrict__."""
-    for number, output in enumerate(face.case.outputs if face.restricted else ()):
-        for other in face.arrays:
-            if other != output and other not in face.case.outputs[:number]:
+def _separate(interface: Interface) -> Iterator[tuple[str, str]]:
+    """Yield each output with each array that it must not share memory with, by the kernel's __restrict__."""
+    for number, output in enumerate(interface.case.outputs if interface.restricted else ()):
+        for other in interface.arrays:
+            if other != output and other not in interface.case.outputs[:number]:
                 yield output, other
 
 
 # --- the function of __init__.py --------------------------------------------------------------------------------------
 
 
-def _function(face: Interface, of: Mapping[str, Argument]) -> dict[str, Any]:
-    """What the function of `__init__.py` makes before it calls the binding: shapes, new outputs, a launch."""
+def _function(interface: Interface, of: Mapping[str, Argument]) -> dict[str, Any]:
+    """Return the context of the function in `__init__.py`: the shapes, new outputs and launch that it makes."""
     written = writer(of, "math.prod({0.shape})", "{0.shape}[{1}]", "{0.name}")
     launched = writer(of, "math.prod({0.shape})", "{0.shape}[{1}]", "{0.converted}")
-    seen = [each for each in face.case.launch_inputs if of[each].is_array]
-    numbers = {each: face.derived.get(each, Given(each)) for each in face.case.launch_inputs if each not in seen}
-    launch: list[Value] = [face.size, *numbers.values()] if face.case.has_launch else []
-    outs = face.allocated if face.optional else ()
-    new = {each: face.shapes[each] or () for each in outs if each not in face.same}
+    case = interface.case
+    seen = [each for each in case.launch_inputs if of[each].is_array]
+    numbers = {each: interface.derived.get(each, Given(each)) for each in case.launch_inputs if each not in seen}
+    launch: list[Value] = [interface.size, *numbers.values()] if case.has_launch else []
+    outs = interface.allocated if interface.optional else ()
+    new = {each: interface.shapes[each] or () for each in outs if each not in interface.same}
     created = [extent for shape in new.values() for extent in shape]
     launch_arrays = dict.fromkeys([*_arrays(launch), *seen])
-    new_arrays = dict.fromkeys([*_arrays(created), *(face.same[each] for each in outs if each in face.same)])
+    new_arrays = dict.fromkeys([*_arrays(created), *(interface.same[each] for each in outs if each in interface.same)])
     texts = {each: launched(value) for each, value in numbers.items()}
     texts |= {each: f"SimpleNamespace(shape={of[each].shape})" for each in seen}
     return {
-        "launched": [launched(face.size), *(texts[each] for each in face.case.launch_inputs)],
+        "launched": [launched(interface.size), *(texts[each] for each in case.launch_inputs)],
         "launch_shapes": [of[each] for each in launch_arrays],
         "sees_shapes": bool(seen),
         "converted": [of[each.name] for each in launch if isinstance(each, Given)],
         "new": [
-            (of[each], tuple_text(map(written, new[each])) if each in new else of[face.same[each]].shape)
+            (of[each], tuple_text(map(written, new[each])) if each in new else of[interface.same[each]].shape)
             for each in outs
         ],
         "new_shapes": [of[each] for each in new_arrays if each not in launch_arrays],

@@ -14,13 +14,13 @@ def _names(text: str) -> frozenset[str]:
 IN_FUNCTION = _names("SimpleNamespace _empty _number _shape block float grid launch math operator out shared stream")
 """The names in the function of `__init__.py`: a parameter called like one of them gets an underscore."""
 IN_TESTS = _names("TypeError _ case compare cupy expected np pytest right several size")
-"""Likewise the names in the tests that call that function."""
+"""The names in the tests that call that function, with the same consequence."""
 IN_CPP = _names(
     """block block_checked blocks cudaError_t cudaFuncAttributeMaxDynamicSharedMemorySize cudaFuncSetAttribute
     cudaGetLastError cudaStream_t dim3 double2 error float2 fourways grid grid_checked most on py shared std stream
     threads"""
 )
-"""Likewise the names in the functions of NAME.cpp and NAME.cu."""
+"""The names in the functions of NAME.cpp and NAME.cu, with the same consequence."""
 IN_MODULES = _names(
     """Any Array Callable OSError ImportError TypeError TypeVar ValueError bool dict getattr hasattr inspect int
     isinstance len list missing names str sys test_right tuple type
@@ -30,7 +30,7 @@ IN_MODULES = _names(
 
 
 def one_per_line(items: Iterable[object], indent: int) -> str:
-    """The items for between brackets, each on a line of its own and with a comma; nothing of no items."""
+    """The items to put between brackets, each on a line of its own and with a comma; empty without items."""
     lines = "".join(f"\n{' ' * (indent + 4)}{item}," for item in items)
     return f"{lines}\n{' ' * indent}" if lines else ""
 

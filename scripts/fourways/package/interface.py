@@ -40,11 +40,10 @@ class Interface:
     """A case seen as a Python function.
 
     `values` are all arguments of the kernel at a small size. The caller gives `arguments`, in the kernel's order, and
-    `out` is for the outputs `allocated`. `derived` are the other integers. `same` names for an array an earlier one
-    whose shape it has, `agreed` holds the extents of arrays some of which are those of others. `shapes` are the extents
-    of each of `allocated`, or None where nothing tells them. `size` is what the launch depends on, called `size_name`;
-    `doubt` is what speaks against taking it from an array. `has_shared` says whether the launch takes dynamic
-    shared memory.
+    `out` is for the outputs `allocated`. `derived` are the other integers. `same` maps an array to an earlier one of
+    the same shape, and `agreed` holds the extents of arrays that share some with others. `shapes` are the extents of
+    each of `allocated`, or None where nothing tells them. The launch depends on `size`, called `size_name`; `doubt` is
+    a reason against taking it from an array. `has_shared` says whether the launch takes dynamic shared memory.
     """
 
     case: KernelCase
@@ -75,7 +74,7 @@ class Interface:
         return numbers(self.parameters[name], self.values[name])[0]
 
     def count(self, name: str) -> int:
-        """How many numbers along an array's last axis make one element of the kernel's: 4 of `float4 *`; else 0."""
+        """The length of an array's last axis that makes one element of the kernel's: 4 for `float4 *`; else 0."""
         return numbers(self.parameters[name], self.values[name])[1]
 
     @cached_property
@@ -85,7 +84,7 @@ class Interface:
 
     @cached_property
     def launch_values(self) -> int:
-        """How many values that launch() gives: 2, or 3 with the bytes of shared memory."""
+        """The number of values that launch() gives: 2, or 3 with the bytes of shared memory."""
         return len(carried.run_launch(self.launch_text, self.case, int(self.values[self.size_name]), self.values))
 
     @property
@@ -117,7 +116,7 @@ class Interface:
 
     @property
     def ranks(self) -> dict[str, int]:
-        """The number of dimensions of each array of which an axis counts."""
+        """The number of dimensions of each array with an axis that counts."""
         wanted = [each for shape in self.held.values() for each in shape]
         counts = [each for each in [*self.derived.values(), *wanted, self.size] if isinstance(each, Extent)]
         counted = {each.array for each in counts if each.axis is not None} | {*self.case.launch_inputs}
@@ -131,7 +130,7 @@ class Interface:
 
     @property
     def told(self) -> list[str]:
-        """Where each number comes from that the caller does not give, a line each, for people."""
+        """Lines for people that say where each number comes from that the caller does not give."""
         lines = [f"{name} is {value}" for name, value in self.derived.items()]
         lines += [f"{name} has the shape of {other}" for name, other in self.same.items()]
         for name, shape in self.held.items():
@@ -141,7 +140,7 @@ class Interface:
         return [*lines, self._launch_told(), "no array tells what out must be: give it"]
 
     def _launch_told(self) -> str:
-        """Where the numbers of the launch come from."""
+        """The line that says where the numbers of the launch come from."""
         is_given = isinstance(self.size, Given)
         if not self.case.has_launch:
             size = f"{self.size}, which the caller gives" if is_given else str(self.size)
@@ -155,21 +154,21 @@ class Interface:
 
 
 def numbers(parameter: Parameter, value: Any) -> tuple[str | None, int]:
-    """The dtype of the numbers in an argument, and for CUDA's vector types how many are one element's; else 0."""
+    """The dtype of the numbers in an argument, and the components of an element of CUDA's vector types; else 0."""
     if parameter.is_pointer and parameter.vector and value.dtype == parameter.vector[0]:
         return parameter.vector
     return parameter.dtype, 0
 
 
 def element(type: str) -> str:
-    """What a pointer of this C type points to, without const."""
+    """The C type of the elements that a pointer of this type points to, without const."""
     return type.removeprefix("const ").removesuffix("*").strip()
 
 
 def tuple_text(items: Iterable[str]) -> str:
     """The items as Python writes a tuple."""
     listed = list(items)
-    return f"({', '.join(listed)}{',' * (len(listed) == 1)})"
+    return f"({', '.join(listed)}{',' if len(listed) == 1 else ''})"
 
 
 def writer(names: Mapping[str, Any], size: str, extent: str, number: str) -> Callable[[Value], str]:

@@ -21,8 +21,8 @@ def read(folder: Path) -> Manifest | None:
     if not file.is_file():
         return None
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-        return Manifest(str(found["name"]), {str(path): str(digest) for path, digest in found["files"].items()})
+        manifest = json.loads(file.read_text(encoding="utf-8"))
+        return Manifest(str(manifest["name"]), {str(path): str(digest) for path, digest in manifest["files"].items()})
     except (ValueError, KeyError, TypeError, AttributeError):
         raise ValueError(f"{file} cannot be understood: name a new folder") from None
 
@@ -30,7 +30,7 @@ def read(folder: Path) -> Manifest | None:
 def place(made: Path, folder: Path, name: str, before: Path, force: bool) -> list[str]:
     """Bring the files of the package `made` to `folder`, all or none; return those left as somebody has edited them.
 
-    What was there is moved to `before`, and back where something fails. `force` writes over edited files, too.
+    The files that were there are moved to `before`, and back if something fails. `force` writes over edited files, too.
     """
     there = read(folder)
     old = there.files if there else {}
@@ -38,11 +38,11 @@ def place(made: Path, folder: Path, name: str, before: Path, force: bool) -> lis
     now = {path: _digest(folder / path) for path in {*old, *new} if (folder / path).is_file()}
     edited = [path for path in sorted(now) if now[path] not in (old.get(path), new.get(path))]
     kept = [] if force else edited
-    # a kept file is known by what was written last: it stays an edited one
+    # a kept file keeps the digest of its last written text, so it still counts as edited
     files = new | {path: old[path] for path in kept if path in old}
     (made / FILE).write_text(json.dumps({"name": name, "files": files}, indent=1) + "\n", encoding="utf-8")
     if there is None:
-        made.replace(folder)  # onto nothing, or onto an empty folder
+        made.replace(folder)  # the folder is missing or empty
         return []
     moves = [(folder / path, before / path) for path in (*now, FILE) if path not in kept]
     moves += [(made / path, folder / path) for path in (*new, FILE) if path not in kept]

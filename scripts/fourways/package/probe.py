@@ -1,8 +1,9 @@
-"""What the function of a package asks for: of the kernel's parameters those that no array tells.
+"""The interface of a package's function: its caller gives the parameters of the kernel that no array tells.
 
 The case is called at three small sizes. An integer that is the extent of the same array at all three is taken from that
-array, and so is the shape of an output. Extents that agree at all three must agree in every call: a case shows no
-kernel right for others. A case whose numbers agree by chance is misread; `told` says where each number comes from.
+array, and so is the shape of an output. Extents that agree at all three must agree in every call, because the case
+checks the kernel for no others. A case whose numbers agree by chance is misread; `told` says where each number comes
+from.
 """
 
 import ast
@@ -40,11 +41,12 @@ def interface(case: KernelCase) -> Interface:
     given = [name for name in parameters if name in (*case.names, case.size)]
     inputs = [name for name in given if parameters[name].is_pointer]
     allocated = [name for name in case.outputs if name not in case.in_place]
-    telling = inputs or allocated  # without inputs the caller must give the outputs, and they tell
+    telling = inputs or allocated  # without inputs the caller must give the outputs
     integers = [name for name in given if np.dtype(parameters[name].dtype or "V").kind in "iu" and name not in inputs]
-    extents = {name: _found(name, probes, telling) for name in [*integers, size_name]}
+    values = {name: [int(probe[name]) for probe in probes] for name in [*integers, size_name]}
+    extents = {name: _extent(value, probes, telling) for name, value in values.items()}
     derived = {name: extent for name in integers if (extent := extents[name])}
-    asked = [name for name in dict.fromkeys([*integers, size_name]) if not extents[name]]
+    asked = [name for name in values if not extents[name]]
     same = _same(probes, [*inputs, *allocated], telling)
     agreed = {name: shape for name in telling if name not in same and (shape := _agreed(name, probes, telling))}
     size: Extent | Given | int = extents[size_name] or Given(size_name)
@@ -55,7 +57,7 @@ def interface(case: KernelCase) -> Interface:
         own = [size, *_axes(size.array, probes, parameters)] if _is_flat(size, probes, parameters) else [size]
         others = [each for name in telling if name not in same for each in _axes(name, probes, parameters)]
         others = [each for each in others if each not in own and _is_free(each, agreed) and max(_at(each, probes)) > 1]
-        doubt, is_asked = _doubt(case, [int(probe[size_name]) for probe in probes], others, probes)
+        doubt, is_asked = _doubt(case, values[size_name], others, probes)
         if is_asked:
             probes = [{**probe, own_name: probe[size_name]} for probe in probes]
             size, size_name = Given(own_name), own_name
@@ -132,7 +134,7 @@ def _covers(grids: Mapping[int, tuple[int, ...]]) -> bool:
     if any(extent != 1 for grid in grids.values() for extent in grid[1:]):
         return False
     most = max(grid[0] for grid in grids.values())
-    low, high = 0.0, math.inf  # of the constant
+    low, high = 0.0, math.inf  # bounds of the constant
     for size, (blocks, *_) in grids.items():
         low = max(low, size / blocks) if blocks < most else low
         high = min(high, size / (blocks - 1)) if blocks > 1 else high
@@ -148,12 +150,8 @@ def _probes(case: KernelCase, size_name: str) -> Iterator[Probe]:
         yield case.reference(counted, *inputs) | before | {size_name: size}
 
 
-def _found(name: str, probes: list[Probe], arrays: Sequence[str]) -> Extent | None:
-    """The extent of an array that the integer is at all probes; 0 or 1 at all of them tells nothing."""
-    return _extent([int(probe[name]) for probe in probes], probes, arrays)
-
-
 def _extent(wanted: list[int], probes: list[Probe], arrays: Sequence[str]) -> Extent | None:
+    """The extent of an array that is `wanted` at all probes; 0 or 1 at all of them tells nothing."""
     if max(wanted) < 2:
         return None
     return next((each for each in _candidates(probes, arrays) if _at(each, probes) == wanted), None)
@@ -167,27 +165,27 @@ def _candidates(probes: list[Probe], arrays: Sequence[str]) -> list[Extent]:
 
 def _at(extent: Extent, probes: list[Probe]) -> list[int]:
     """An extent at each probe."""
-    found = [probe[extent.array] for probe in probes]
-    return [array.size if extent.axis is None else array.shape[extent.axis] for array in found]
+    arrays = [probe[extent.array] for probe in probes]
+    return [array.size if extent.axis is None else array.shape[extent.axis] for array in arrays]
 
 
 def _same(probes: list[Probe], arrays: Sequence[str], telling: Sequence[str]) -> dict[str, str]:
-    """For an array the first one before it, of those `telling`, that has its shape at all probes."""
+    """Map an array to the first one before it, among those `telling`, that has its shape at all probes."""
     shapes = {name: [probe[name].shape for probe in probes] for name in arrays}
     first = {name: next((other for other in telling if shapes[other] == shapes[name]), name) for name in arrays}
     return {name: other for name, other in first.items() if name != other}
 
 
 def _agreed(name: str, probes: list[Probe], arrays: list[str]) -> tuple[Value, ...]:
-    """The array's extents: its own, or where they vary as another one before does, that one. () if all are its own."""
+    """The array's extents. One that varies as an earlier extent does is replaced by it; () without any."""
     if len({probe[name].ndim for probe in probes}) > 1:
         return ()
     shape = []
     for axis in range(probes[0][name].ndim):
         wanted = [probe[name].shape[axis] for probe in probes]
         before = _candidates(probes, arrays[: arrays.index(name)]) + [Extent(name, other) for other in range(axis)]
-        found = next((each for each in before if _at(each, probes) == wanted), None)
-        shape.append(found if found and len(set(wanted)) > 1 else Extent(name, axis))
+        extent = next((each for each in before if _at(each, probes) == wanted), None)
+        shape.append(extent if extent and len(set(wanted)) > 1 else Extent(name, axis))
     return () if shape == [Extent(name, axis) for axis in range(len(shape))] else tuple(shape)
 
 

@@ -9,19 +9,18 @@ from typing import Any
 
 from fourways import kernels
 from fourways.kernels import KernelCase
-from fourways.package import manifest
+from fourways.package import manifest, probe
 from fourways.package.carried import check_copy
 from fourways.package.context import constants, context
 from fourways.package.environment import IN_FUNCTION, IN_MODULES, IN_TESTS, render
 from fourways.package.error import PackageError
 from fourways.package.interface import Interface
-from fourways.package.probe import interface
 
 _TAKEN = {"case", "cuda", "cupy", "fourways", "numba", "numpy", "nvidia", "pip", "pybind11", "pytest", "torch"}
 
 
 def check_name(name: str) -> str:
-    """`name`, if a package can have it. Raises ValueError for no identifier, and for a module that it would hide."""
+    """Return `name`. Raises ValueError for a name that is no identifier, or that would hide a module."""
     if not re.fullmatch("[A-Za-z](\\w*[A-Za-z0-9])?", name, re.ASCII) or keyword.iskeyword(name):
         raise ValueError(
             f"{name!r} cannot be imported: take letters, digits and _, a letter first, no _ last, no keyword"
@@ -31,9 +30,9 @@ def check_name(name: str) -> str:
     return name
 
 
-def taken_names(face: Interface) -> set[str]:
+def taken_names(interface: Interface) -> set[str]:
     """The names that the package cannot have: they mean something in its files."""
-    return {*IN_FUNCTION, *IN_TESTS, *IN_MODULES, *face.parameters, *constants(face).values()}
+    return {*IN_FUNCTION, *IN_TESTS, *IN_MODULES, *interface.parameters, *constants(interface).values()}
 
 
 def sources(context: dict[str, Any]) -> dict[str, str]:
@@ -73,25 +72,25 @@ def write(case: KernelCase, name: str, folder: Path, force: bool = False) -> tup
         raise PackageError(f"a package is made of a kernel and a case, --case my_case.py; {hint}")
     if not case.has_reference:
         raise PackageError(f"{case.file.name} defines no reference(*inputs), which the package's tests need")
-    face = interface(case)
-    if name in taken_names(face):
+    interface = probe.interface(case)
+    if name in taken_names(interface):
         raise ValueError(f"{name!r} has a meaning inside the package: take another name")
-    texts = _project(context(face, name))
+    texts = _project(context(interface, name))
     try:
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as made:
             whole = Path(made, folder.name)
             for path, text in texts.items():
                 (whole / path).parent.mkdir(parents=True, exist_ok=True)
                 (whole / path).write_text(text, encoding="utf-8")
-            size, inputs = int(face.values[face.size_name]), [face.values[each] for each in case.names]
+            size, inputs = int(interface.values[interface.size_name]), [interface.values[each] for each in case.names]
             check_copy(case, whole / "tests/case.py", size, inputs)
-            return face, manifest.place(whole, folder, name, Path(made, "before"), force)
+            return interface, manifest.place(whole, folder, name, Path(made, "before"), force)
     except OSError as error:
         raise PackageError(f"{folder} cannot be written ({error.strerror}): name another folder") from None
 
 
 def check_folder(folder: Path, name: str) -> Path:
-    """`folder`, absolute, if a package `name` can be written there, else ValueError.
+    """Return `folder`, absolute, if a package `name` can be written there, else raise ValueError.
 
     It is new, empty, or holds a package of that name that `write` wrote.
     """
@@ -106,7 +105,7 @@ def check_folder(folder: Path, name: str) -> Path:
     elif folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is a file: name a new folder")
     try:
-        tempfile.TemporaryFile(dir=folder.parent).close()  # what even root may not do shows by trying alone
+        tempfile.TemporaryFile(dir=folder.parent).close()  # os.access grants root everything
     except OSError as error:
         raise ValueError(f"nothing can be written in {folder.parent} ({error.strerror}): name another folder") from None
     return folder

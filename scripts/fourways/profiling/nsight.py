@@ -113,7 +113,7 @@ def command(
         lesson.way_cell(meant, way)
         binding = WAYS[way].prepare(str(meant.meta["kernel"])) if source_lines else None
     elif not toolchain.missing("gpu"):
-        binding = WAYS[way].prepare(meant)  # here: a compiler under a profiler takes minutes
+        binding = WAYS[way].prepare(meant)  # built here, because a compiler under a profiler takes minutes
     words = [sys.executable, "-m", "fourways.profiling.nsight_process", target, way, f"--size={size}"]
     words += [f"--entry={entry}"] if entry else []
     words += [f"--case={case}"] if case else []

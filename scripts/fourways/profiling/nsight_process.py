@@ -40,7 +40,7 @@ def run(told: Task, sources: Path | None) -> None:
 
 
 def main() -> None:
-    """Run; what fails is one message, without a traceback."""
+    """Run; a failure is one message, without a traceback."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("target", help="a lesson's number, or a .cu or .cuh file")
     parser.add_argument("way")
@@ -51,9 +51,9 @@ def main() -> None:
     parser.add_argument("--binding", type=Path, help="the folder of the module to import")
     asked = parser.parse_args()
     try:
-        found = lesson.lesson_or_case(asked.target, asked.entry, asked.case)
+        target = lesson.lesson_or_case(asked.target, asked.entry, asked.case)
         with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
-            run(lesson.task(found, asked.way, asked.size, Path(folder), asked.binding), asked.sources)
+            run(lesson.task(target, asked.way, asked.size, Path(folder), asked.binding), asked.sources)
     except Exception as error:
         known = isinstance(error, kernels.InputError | checking.CheckFailure)
         message = str(error) if known else f"{type(error).__name__}: {error}"

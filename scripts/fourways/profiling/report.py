@@ -17,7 +17,7 @@ from fourways.tables import Row
 SECTIONS = ("LaunchStats", "Occupancy", "SourceCounters")
 """The sections to collect, besides `COUNTERS`. SourceCounters has the counts and samples of each instruction."""
 
-_ROUNDS = "memory_l1_wavefronts_shared"  # of SourceCounters; the same name with _ideal is the number without conflicts
+_ROUNDS = "memory_l1_wavefronts_shared"  # in SourceCounters; the same name with _ideal is the number without conflicts
 
 _PRECISIONS = {"fp32": ("f", 1), "fp64": ("d", 1), "fp16": ("h", 2)}  # letter of the counters, numbers an instruction
 _FLOP = "smsp__sass_thread_inst_executed_op_{}{}_pred_on.sum"
@@ -44,7 +44,7 @@ COUNTERS = (
     *(_FLOP.format(letter, op) for letter, _ in _PRECISIONS.values() for op in ("add", "mul", "fma")),
     *(_FMA_PEAK.format(letter) for letter, _ in _PRECISIONS.values()),
 )
-"""What `read` needs besides `SECTIONS`."""
+"""The metrics that `read` needs besides `SECTIONS`."""
 
 
 class ReportError(RuntimeError):

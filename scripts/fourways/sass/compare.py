@@ -231,5 +231,5 @@ def _changes(a: Sequence[str], b: Sequence[str]) -> list[tuple[str, str]]:
 def _changed(a: Sequence[str], b: Sequence[str], changes: Sequence[tuple[str, str]]) -> list[str]:
     swap = dict(changes)
     words = [swap.get(word, word) for word in b] + [new for old, new in changes if not old]
-    # in the first's order, which matters if two options contradict each other
+    # keep the first build's order, which matters if two options contradict each other
     return words[:2] + sorted(filter(None, words[2:]), key=[*a, *b].index)

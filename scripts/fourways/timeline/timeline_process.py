@@ -21,7 +21,7 @@ LAUNCHES = 10  # warm ones
 
 
 def one_way(told: Task) -> None:
-    """One way from its imports to the copied result. Raises CheckFailure where that is wrong."""
+    """Run one way from its imports to the copied result. Raises CheckFailure if the result is wrong."""
     from cupyx.profiler import profile, time_range
 
     ran = run_way(told, time_range)
@@ -31,7 +31,7 @@ def one_way(told: Task) -> None:
         ran.synchronize()
     with time_range("copy back"):
         got = [checking.fetch(output) for output in ran.outputs]
-    if ran.in_place:  # after eleven launches its outputs are no longer those of one
+    if ran.in_place:  # eleven launches have changed its outputs eleven times
         with time_range("check"):
             problem = checking.verdict(
                 ran.function, told["way"], ran.inputs, ran.expected, told["rtol"], ran.in_place, told["atol"]
@@ -42,19 +42,19 @@ def one_way(told: Task) -> None:
         raise checking.CheckFailure(f"{told['kernel']}_{told['way']}, size {told['size']}: {problem}")
 
 
-def all_cells(found: lesson.Lesson) -> None:
-    """Every cell of a lesson that can run here, as in a notebook. Raises what a cell raises."""
+def all_cells(target: lesson.Lesson) -> None:
+    """Run every cell of a lesson that can run here, as in a notebook. Raises what a cell raises."""
     from IPython.core.interactiveshell import InteractiveShell
 
     shell = InteractiveShell.instance()
-    lesson.name_cells(shell, found)
-    for cell in found.notebook.cells:
+    lesson.name_cells(shell, target)
+    for cell in target.notebook.cells:
         if cell.cell_type == "code" and not lesson.skip_reason(cell):
             shell.run_cell(cell.source, store_history=True).raise_error()
 
 
 def program(path: Path, arguments: list[str]) -> None:
-    """A Python program as `python path arguments` runs it. Raises what it raises; its SystemExit only if it failed."""
+    """Run a Python program like `python path arguments`. Raises its exceptions; SystemExit only for a failure."""
     sys.argv = [str(path), *arguments]
     sys.path.insert(0, str(path.parent.resolve()))
     try:
@@ -65,7 +65,7 @@ def program(path: Path, arguments: list[str]) -> None:
 
 
 def main() -> None:
-    """Run the stages; what fails is one message on standard error, without a traceback."""
+    """Run the stages; a failure is one message on standard error, without a traceback."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("lesson", help="a lesson's number, a kernel file, or a Python program (.py)")
     parser.add_argument("--entry", help="the kernel of a file")

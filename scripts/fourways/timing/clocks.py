@@ -191,14 +191,14 @@ def _between_events(
             start.record()
             calls[which]()
             stop.record()
-            stop.synchronize()  # in a full queue the events would add more time, and not always the same
+            stop.synchronize()  # in a full queue the events would add more time, which varies
             samples[which].seconds.append(cupy.cuda.get_elapsed_time(start, stop) * 1e-3)
             samples[which].mhz.append(1e3 * delays[which] / int(nanoseconds.get()[0]))
             if len(samples[which].seconds) == rounds:
                 after(which)
         return samples
 
-    # these first rounds also clean the memory that `read` reads: from now on none of it has to be written back
+    # these first rounds also clean the memory that `read` reads: none of it is written back from now on
     slowest = max((np.median(samples.seconds[1:]) for samples in measured(5)), default=0.0)
     return measured(int(np.clip(_BUDGET / max(slowest, 1e-9), 20, 200)), after)
 

@@ -1,4 +1,4 @@
-"""From process start to the first right answer, taken apart: every sample is a fresh process."""
+"""The time from process start to the first right answer, by stages; every sample is a fresh process."""
 
 import statistics
 import sys
@@ -30,7 +30,7 @@ SHARED = ("start", "context", "inputs")
 class FirstResultError(RuntimeError):
     """A fresh process failed or gave a wrong answer; the message holds its own words.
 
-    `others` is what was measured of the ways that did not fail, if any.
+    `others` holds the measurements of the ways that did not fail, if any.
     """
 
     others: Table | None = None
@@ -44,7 +44,7 @@ def first_result(
     size: int = SIZE,
     launches: int = 0,
 ) -> dict[str, float]:
-    """One fresh process: the seconds of each stage, up to the moment when the GPU is done.
+    """Run one fresh process and return the seconds of each stage, up to the moment when the GPU is done.
 
     `variables` are environment variables of that process; `binding` is a folder whose `fourways_aot` is imported in
     place of the installed one; `size` is in elements. With `launches`, a last stage of that name holds as many more,

@@ -1,7 +1,7 @@
 """One way of a lesson, once, in this fresh process: prints the seconds of each stage as JSON.
 
-Run as a file by `timing.first_result`, which sends the task on standard input: nothing of the package is imported
-before the first stage but `stages` and `ways`, which import nothing of the way.
+Run as a file by `timing.first_result`, which sends the task on standard input. Before the first stage it imports only
+`stages` and `ways` of the package, which import none of the way's libraries.
 """
 
 import time

@@ -1,4 +1,4 @@
-"""What the two ways through CuPy's `RawModule` share."""
+"""The code that the two ways through CuPy's `RawModule` share."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -16,7 +16,7 @@ class RawModule(Way):
     def cell(self, case: KernelCase) -> str:
         by_name = identifiers(case)
         structs = [by_name[each.name] for each in case.signature.parameters if each.kind == "struct"]
-        # by value CuPy takes an array without dimensions
+        # CuPy passes an array without dimensions by value
         given = [f"np.asarray({name})" if name in structs else name for name in by_name.values()]
         numpy = "\nimport numpy as np" if structs else ""
         options = (f"-I{case.path.parent}", *case.options)
@@ -33,7 +33,7 @@ kernel = module.get_function({case.entry!r})"""
         return launching_cell(case, self, head, ALLOW, call)
 
     def mark_loads(self, stage: Stage) -> None:
-        from cupy.cuda import compiler  # of CuPy 14: compiler.py loads by `function.Module().load`
+        from cupy.cuda import compiler  # CuPy 14's compiler.py loads by `function.Module().load`
 
         class Module(compiler.function.Module):
             load = loading(compiler.function.Module.load, stage)
@@ -52,7 +52,7 @@ kernel = module.get_function({case.entry!r})"""
 
 
 class KeptFolder:
-    """`tempfile.TemporaryDirectory`, but what lies in it stays."""
+    """`tempfile.TemporaryDirectory`, except that the folder and its files stay."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         import tempfile

@@ -41,18 +41,18 @@ class Ways:
         return {way: function for way, function in self.functions.items() if way not in self.missing}
 
     def called(self, way: str) -> str:
-        """What messages call a way: `doublify_nvrtc`, or of several files `a.cu, nvrtc`."""
+        """The name of a way in messages: `doublify_nvrtc`, or with several files `a.cu, nvrtc`."""
         return str(way) if isinstance(way, Variant) else f"{self.kernel}_{way}"
 
     def only(self, chosen: Collection[str]) -> "Ways":
-        """These ways without those not chosen."""
+        """Return these functions with the `chosen` ways alone."""
         functions = {way: function for way, function in self.functions.items() if way in chosen}
         missing = {way: why for way, why in self.missing.items() if way in chosen}
         return replace(self, functions=functions, missing=missing)
 
 
 class Variant(str):
-    """What tables call a way of one of several files, `a.cu, nvrtc`, which still knows its `way`."""
+    """The name in tables of a way of one of several files, such as `a.cu, nvrtc`, with its `way`."""
 
     way: str
 
@@ -69,7 +69,7 @@ def is_host(way: str) -> bool:
 
 
 def side_by_side(variants: Mapping[str, Ways]) -> Ways:
-    """The ways of several kernels that do the same thing, each a `Variant`; the first says what is right.
+    """The ways of several kernels that do the same thing, each a `Variant`; the first kernel's reference judges.
 
     Raises InputError where they do not take the same arguments.
     """
@@ -93,4 +93,4 @@ def _kinds(ways: Ways) -> list[str]:
     inputs = ways.make_inputs(next((size for size in ways.sizes if size), 5))
     expected = ways.reference(*inputs)
     outputs = expected.values() if isinstance(expected, Mapping) else [expected]
-    return [f"{value.dtype}{'[]' * isinstance(value, np.ndarray)}" for value in (*inputs, *outputs)]
+    return [f"{value.dtype}{'[]' if isinstance(value, np.ndarray) else ''}" for value in (*inputs, *outputs)]

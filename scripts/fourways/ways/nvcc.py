@@ -11,7 +11,7 @@ class Nvcc(RawModule):
     label = "CuPy with NVCC"
     colour = "#56B4E9"
     needs = ("gpu", "cupy", "nvcc", "host compiler")
-    recipe = ("nvcc", ("-ftz=true",))  # what RawModule adds, CuPy 14
+    recipe = ("nvcc", ("-ftz=true",))  # CuPy 14's RawModule adds them
 
 
 register(Nvcc())

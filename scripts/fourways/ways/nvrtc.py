@@ -12,7 +12,7 @@ class Nvrtc(RawModule):
     colour = "#0072B2"
     needs = ("gpu", "cupy")
     takes_templates = True
-    recipe = ("nvrtc", ("-ftz=true", "--device-as-default-execution-space"))  # what RawModule adds, CuPy 14
+    recipe = ("nvrtc", ("-ftz=true", "--device-as-default-execution-space"))  # CuPy 14's RawModule adds them
 
 
 register(Nvrtc())

@@ -1,4 +1,4 @@
-"""A module that pybind11 binds and CMake builds, ahead of time: of the lessons' kernels, or of one's own a package."""
+"""A module that pybind11 binds and CMake builds ahead of time, for the lessons' kernels or for the user's own."""
 
 import hashlib
 import sys
@@ -13,7 +13,7 @@ _IMPORTING = threading.Lock()
 
 
 class Pybind11(Way):
-    """`fourways_aot`; for a kernel of one's own what `fourways package` writes."""
+    """The module `fourways_aot`; for a kernel of the user's own, the package that `fourways package` writes."""
 
     name = "pybind11"
     label = "pybind11, ahead of time"
@@ -23,7 +23,7 @@ class Pybind11(Way):
     is_shipped_built = True
     takes_templates = True
     import_stage = "load"  # an extension module is machine code
-    # What CMake 4.4 gives nvcc for a Release build in C++17 (Modules/Compiler/NVIDIA.cmake), but for -Xcompiler's
+    # the options of CMake 4.4 for a Release build in C++17 (Modules/Compiler/NVIDIA.cmake), without -Xcompiler's
     recipe = ("nvcc", ("-O3", "-DNDEBUG", "-std=c++17"))
 
     def cell(self, case: KernelCase) -> str:
@@ -32,7 +32,7 @@ class Pybind11(Way):
         return package.cell(case, function_name(case, self))
 
     def function(self, case: KernelCase) -> Callable[..., None]:
-        """The cell's function. Builds the package for this machine's GPU, or for sm_90, or finds it as it was built."""
+        """Return the cell's function. Builds the package for this machine's GPU, or for sm_90, unless it is built."""
         from fourways import package
 
         name, module = package.kept_module(case)

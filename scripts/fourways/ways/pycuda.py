@@ -63,7 +63,7 @@ kernel = module.get_function({case.entry!r})"""
         from pycuda import compiler
 
         nvcc_keeps_lines()
-        compile_plain = compiler.compile_plain  # of PyCUDA 2026.1; its third argument keeps the folder
+        compile_plain = compiler.compile_plain  # in PyCUDA 2026.1 the third argument keeps the folder
         compiler.compile_plain = lambda source, options, keep, *rest: compile_plain(source, options, True, *rest)
 
 

@@ -1,9 +1,9 @@
 """One way of a kernel in a fresh process, stage by stage.
 
-What measures such a process imports this package and, before the stages, nothing else: only the standard library is
-used here, so that what is measured is what the lesson's own cells need.
+A program that measures such a process imports nothing but this package before the stages. This module uses only the
+standard library, so that the stages contain only the imports of the lesson's own cells.
 
-A *task* is what such a process is told, as JSON: `way` and `module`, the one that registers it, `kernel`, the source of
+A *task* is the process's input, as JSON: `way` and `module`, the one that registers it, `kernel`, the source of
 the lesson's cells `setup` and `cell`, `size` in elements, `rtol` and `atol`, and `binding`, the folder of the module to
 import, or None.
 """
@@ -39,7 +39,7 @@ class Ran(NamedTuple):
         return self.arguments[len(self.inputs) :]
 
     def restore(self) -> None:
-        """Put into the outputs what they held before the first launch."""
+        """Put the contents from before the first launch back into the outputs."""
         for output, before in zip(self.outputs, _outputs(self.inputs, self.expected, self.in_place), strict=True):
             if hasattr(output, "set"):  # on the GPU
                 output.set(before)
@@ -50,16 +50,15 @@ class Ran(NamedTuple):
 def run_way(task: Task, stage: Stage) -> Ran:
     """Run one way from its imports to the end of its first launch, each part within its stage.
 
-    Machine code is handed to the driver in the stage `load`, which may lie within `build` or `launch`. What is right
-    is for the caller to say, with `checking.verdict(ran.function, way, ran.inputs, ran.expected, rtol,
-    ran.in_place, atol)`.
+    Machine code is handed to the driver in the stage `load`, which may lie within `build` or `launch`. The caller
+    checks the result, with `checking.verdict(ran.function, way, ran.inputs, ran.expected, rtol, ran.in_place, atol)`.
     """
     importlib.import_module(task["module"])
     way = WAYS[task["way"]]
     on_gpu = not way.on_host
     name = f"{task['kernel']}_{way.name}"
     namespace: dict[str, Any] = {"__name__": name}
-    if task["binding"]:  # rather than what is installed, be it by an editable install's own finder
+    if task["binding"]:  # must win over an installed module, even over an editable install's own finder
         sys.path.insert(0, task["binding"])
         sys.meta_path.insert(0, PathFinder)
     setup_imports, setup = split(task["setup"])
@@ -76,7 +75,7 @@ def run_way(task: Task, stage: Stage) -> Ran:
 
     if on_gpu:
         with stage("context"):
-            cupy.cuda.runtime.free(0)  # does nothing, in a context that it must first create
+            cupy.cuda.runtime.free(0)  # creates the context
     with stage(way.import_stage):
         exec(way_imports, namespace)
     way.mark_loads(stage)
@@ -97,7 +96,7 @@ def run_way(task: Task, stage: Stage) -> Ran:
 
 
 def _outputs(inputs: tuple, expected: Any, in_place: dict[int, int]) -> list[Any]:
-    """Outputs of the expected shapes and dtypes, all NaN or -1; those in place hold what their input holds."""
+    """Outputs of the expected shapes and dtypes, all NaN or -1; an output in place is a copy of its input."""
     outputs = [array.copy() for array in (expected.values() if isinstance(expected, dict) else [expected])]
     for number, output in enumerate(outputs):
         if number in in_place:

@@ -1,6 +1,5 @@
-"""What a way is: the class that each module of this package fills in, and the ways there are."""
+"""The class `Way`, and the table of all ways; each module of this package registers one."""
 
-import keyword
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -8,9 +7,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from fourways import figures
-from fourways.kernels import KernelCase
+from fourways.kernels import KernelCase, safe_name
 
-# Only the standard library here and in the modules of the ways: fresh processes whose imports are timed import them.
+# This module and those of the ways import only the standard library, because the timed processes import them.
 
 Stage = Callable[[str], Any]
 """A block of a process by its name: `with stage("build"): ...` may time it, or name it for a profiler."""
@@ -20,15 +19,15 @@ class Way(ABC):
     """One way from Python to a kernel. A module of this package defines a subclass and registers one object of it."""
 
     name: ClassVar[str]
-    """What tags, options and tables call it: `nvrtc`; a lesson's function is `<kernel>_nvrtc`, its cell `way-nvrtc`."""
+    """Its name in tags, options and tables: `nvrtc`; a lesson's function is `<kernel>_nvrtc`, its cell `way-nvrtc`."""
     label: ClassVar[str]
-    """What the book calls it."""
+    """Its name in the book."""
     colour: ClassVar[str]
     """Its colour in all figures, of Okabe and Ito's palette."""
     needs: ClassVar[tuple[str, ...]]
-    """What must be on the machine, in the words of `toolchain.missing`."""
+    """The tools and packages that it needs, as `toolchain.missing` names them."""
     case_needs: ClassVar[tuple[str, ...] | None] = None
-    """The same for a kernel of one's own, where it differs."""
+    """The same for a user's kernel, where it differs."""
     on_host: ClassVar[bool] = False
     """Whether it computes on NumPy arrays, without a GPU."""
     is_shipped_built: ClassVar[bool] = False
@@ -38,11 +37,11 @@ class Way(ABC):
     takes_templates: ClassVar[bool] = False
     """Whether it finds the instance of a template by its name."""
     import_stage: ClassVar[str] = "import"
-    """The stage of a first result that importing what its cell needs belongs to."""
+    """The stage of a first result to which the imports of its cell belong."""
     recipe: ClassVar[tuple[str, tuple[str, ...]] | None] = None
-    """How it makes machine code: one of `building.COMPILERS`, and the options that it adds. None: it makes none."""
+    """Its compiler, one of `building.COMPILERS`, and the options that it adds. None: it makes no machine code."""
     make: Callable[..., Any] | None = None
-    """For `fourways build`, a builder of its own as `building.make` takes it."""
+    """Its own builder for `fourways build`, as `building.make` takes it."""
 
     def default_flags(self) -> list[str]:
         """Options that the machine's settings add where the user gives none."""
@@ -56,7 +55,7 @@ class Way(ABC):
         """
 
     def function(self, case: KernelCase) -> Callable[..., None]:
-        """What the cell defines, compiled. Raises what the way's compiler raises."""
+        """Compile the kernel and return the function that the cell defines. Raises what the way's compiler raises."""
         from fourways import toolchain
 
         toolchain.activate()
@@ -68,7 +67,7 @@ class Way(ABC):
         return namespace[function_name(case, self)]
 
     def build_ahead(self, kernel: KernelCase | str, folder: Path) -> float | None:
-        """Build in `folder`, importable from there, what a process finds built; return the seconds. None: nothing.
+        """Build in `folder` the module that a process finds built, and return the seconds; None if there is none.
 
         `kernel` is a case, or the name of a lesson's kernel.
         """
@@ -77,16 +76,16 @@ class Way(ABC):
     def prepare(self, kernel: KernelCase | str) -> Path | None:
         """Build and keep the module that a profiler should not see built, with source lines; return its folder.
 
-        None where a process builds all by itself.
+        None where each process builds the kernel itself.
         """
         return None
 
     def mark_loads(self, stage: Stage) -> None:
-        """From now on the call that hands machine code to the driver is in the stage `load`."""
+        """Put the call that hands machine code to the driver into the stage `load` from now on."""
         return None
 
     def keep_sources(self) -> None:
-        """From now on compile with source lines, and leave the compiled text where `tempfile.tempdir` says."""
+        """Compile with source lines from now on, and leave the compiled text in `tempfile.tempdir`."""
         return None
 
 
@@ -102,12 +101,12 @@ def register(way: Way) -> Way:
 
 
 def unregister(name: str) -> None:
-    """Take a way away again."""
+    """Remove a registered way."""
     del WAYS[name], figures.COLOURS[name]
 
 
 def missing(name: str, of_case: bool = False) -> str | None:
-    """What the way lacks on this machine, in one line with the remedy, or None; `of_case`: for a kernel of one's own.
+    """The reason why a way cannot run here, with the remedy, or None. `of_case` asks about a kernel of the user's own.
 
     Raises ValueError for a name that no way has.
     """
@@ -121,13 +120,13 @@ def missing(name: str, of_case: bool = False) -> str | None:
 
 
 def nvcc_keeps_lines() -> None:
-    """From now on nvcc compiles with source lines."""
+    """Make nvcc compile with source lines from now on."""
     flags = os.environ.get("NVCC_APPEND_FLAGS", "")
     os.environ["NVCC_APPEND_FLAGS"] = f"{flags} -lineinfo"
 
 
 def loading(function: Callable, stage: Stage) -> Callable:
-    """The function, within the stage `load`."""
+    """Wrap a function so that its calls are in the stage `load`."""
 
     def staged(*args: Any, **kwargs: Any) -> Any:
         with stage("load"):
@@ -137,7 +136,7 @@ def loading(function: Callable, stage: Stage) -> Callable:
 
 
 def function_name(case: KernelCase, way: Way) -> str:
-    """`<entry>_<way>`; of a template's instance without what no name may hold."""
+    """The name `<entry>_<way>`, with `_` for each sign that no name may hold, as in a template's instance."""
     return f"{''.join(sign if sign.isalnum() else '_' for sign in case.entry)}_{way.name}"
 
 
@@ -146,10 +145,7 @@ _TAKEN = {"kernel", "launch", "grid", "block", "shared", "module", "cupy", "host
 
 def identifiers(case: KernelCase) -> Mapping[str, str]:
     """A Python name for each parameter of the kernel: its own, unless that has a meaning in a cell."""
-    return {
-        each.name: each.name.replace(" ", "_") + "_" * (keyword.iskeyword(each.name) or each.name in _TAKEN)
-        for each in case.signature.parameters
-    }
+    return {each.name: safe_name(each.name, _TAKEN) for each in case.signature.parameters}
 
 
 def launching_cell(case: KernelCase, way: Way, head: str, allow: str, call: str) -> str:

@@ -1,4 +1,4 @@
-"""What each rank waits for before the first exchange: the kernel, by each way."""
+"""The time that each rank waits for the kernel before the first exchange, by each way."""
 
 import time
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from fourways.ways import missing
 
 
 def measured_builds(rank: int, source: str, cubin: str, meeting: Meeting) -> dict[str, dict[str, float]]:
-    """By way, host seconds and CPU seconds until this rank has the stencil's kernel; all ranks begin together.
+    """Measure, by way, the host and CPU seconds until this rank has the stencil's kernel; all ranks begin together.
 
     `source` is its text, `cubin` the file of its machine code.
     """
@@ -28,17 +28,17 @@ def measured_builds(rank: int, source: str, cubin: str, meeting: Meeting) -> dic
     if not missing("pycuda"):
         ways["pycuda"] = by_pycuda(rank, source)
     cp.cuda.nvrtc.getVersion()  # loads the library
-    found = {}
+    rows = {}
     for way, build in ways.items():
         meeting.barrier.wait()
         start, before = time.perf_counter(), cpu_seconds()
         build()
-        found[way] = {"seconds": time.perf_counter() - start, "cpu_seconds": cpu_seconds() - before}
-    return found
+        rows[way] = {"seconds": time.perf_counter() - start, "cpu_seconds": cpu_seconds() - before}
+    return rows
 
 
 def by_pycuda(rank: int, source: str) -> Callable[[], Any]:
-    """PyCUDA's way to the kernel, on CuPy's context of GPU number `rank`; nothing of it is kept."""
+    """PyCUDA's build of the kernel, on CuPy's context of GPU number `rank` and without a cache."""
     import pycuda.driver as cuda
     from pycuda.compiler import SourceModule
 

@@ -44,7 +44,7 @@ def run_ranks(target: Callable[..., Any], count: int, arguments: tuple = (), lim
                 process = context.Process(target=_run, args=(target, rank, theirs, meeting, arguments), daemon=True)
                 with _stderr_goes_to(stderr[rank]):
                     process.start()
-                theirs.close()  # so that the end of the process is the end of the pipe
+                theirs.close()  # then the end of the process closes the pipe
                 processes.append(process)
                 pipes.append(ours)
             end = time.monotonic() + limit

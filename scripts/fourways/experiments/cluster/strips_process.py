@@ -1,4 +1,4 @@
-"""What one rank does on its GPU, in a process of its own: build, join the others, step, measure.
+"""The work of one rank on its GPU, in a process of its own: build, join the others, step, measure.
 
 Imports the package's small parts only; CuPy and NCCL are imported where a rank says that it does.
 """
@@ -35,11 +35,11 @@ HOW: dict[str, Callable[[Strip, Any, Any], Callable[[], None]]] = {
     "a graph of both": partial(steps_by_graph, priorities=False),
     "a graph with priorities": steps_by_graph,
 }
-"""By name, what makes a call that takes ROUND steps; graphs come last, of kernels that are loaded by then."""
+"""Functions that make a call which takes ROUND steps, by name. Graphs come last, because they need loaded kernels."""
 
 
 class Work(NamedTuple):
-    """What every rank is told: the cubin's file, the kernel's text, and what to check and to measure."""
+    """The task of every rank: the cubin's file, the kernel's text, the plate to check and the plates to measure."""
 
     cubin: str
     source: str
@@ -55,7 +55,7 @@ class Work(NamedTuple):
 
 @contextmanager
 def nccl_in_full() -> Iterator[None]:
-    """NCCL's error says only of what kind it is; what went wrong is its log's last line, which is added here."""
+    """Add the last line of NCCL's log to its errors, which tell only their kind."""
     try:
         yield
     except Exception as error:
@@ -68,7 +68,7 @@ def nccl_in_full() -> Iterator[None]:
 
 @nccl_in_full()
 def rank_work(rank: int, tell: Tell, meeting: Meeting, count: int, work: Work) -> dict[str, Any]:
-    """All of it on GPU number `rank`. Returns `builds`, `seconds` by side and by HOW, and `rows` by HOW."""
+    """Do the whole work on GPU number `rank`. Returns `builds`, `seconds` by side and by HOW, and `rows` by HOW."""
     for variable in ("CUPY_CACHE_DIR", "CUDA_CACHE_PATH"):
         os.environ[variable] = str(Path(work.caches, f"{variable}-{count}-{rank}"))
     tell("importing CuPy")
@@ -80,7 +80,7 @@ def rank_work(rank: int, tell: Tell, meeting: Meeting, count: int, work: Work) -
     builds = measured_builds(rank, work.source, work.cubin, meeting) if work.builds else {}
     launch = launcher(work.cubin)
     communicator = join(rank, tell, meeting, count)
-    found: dict[str, Any] = {"builds": builds, "rows": {}, "seconds": {}}
+    result: dict[str, Any] = {"builds": builds, "rows": {}, "seconds": {}}
     height, width, steps = work.check
     whole = first_plate(height, width)
     held, own = with_halos(rank, count, height), own_rows(rank, count, height)
@@ -89,12 +89,12 @@ def rank_work(rank: int, tell: Tell, meeting: Meeting, count: int, work: Work) -
         u = cp.asarray(whole[held.start : held.stop])
         strip = make_strip(rank, count, launch, communicator, u)
         run(strip, make(strip, u, u.copy()), steps)
-        found["rows"][name] = u[own.start - held.start :][: len(own)].get()
+        result["rows"][name] = u[own.start - held.start :][: len(own)].get()
     for side, steps in work.measure.items():
         tell(f"measuring a plate of {side}²")
         u = cp.random.default_rng(rank).random((len(with_halos(rank, count, side)), side), dtype=cp.float32)
         strip, v = make_strip(rank, count, launch, communicator, u), u.copy()
-        found["seconds"][side] = {
+        result["seconds"][side] = {
             name: timed(partial(run, strip, make(strip, u, v), steps), steps, meeting) for name, make in HOW.items()
         }
         del u, v, strip
@@ -102,7 +102,7 @@ def rank_work(rank: int, tell: Tell, meeting: Meeting, count: int, work: Work) -
     tell("leaving")
     if communicator:
         communicator.destroy()
-    return found
+    return result
 
 
 def join(rank: int, tell: Tell, meeting: Meeting, count: int) -> Any:
@@ -110,9 +110,9 @@ def join(rank: int, tell: Tell, meeting: Meeting, count: int) -> Any:
     if count == 1:
         return None
     tell("importing nccl4py")
-    # nccl4py imports PyTorch where there is one, to take its tensors: seconds, for arrays that we do not have
+    # nccl4py imports PyTorch if it is installed, which takes seconds; we pass no tensors
     sys.modules.setdefault("torch", None)  # type: ignore[arg-type]
-    # NVLink's multicast serves what all GPUs do together, such as sums; rows for one neighbour have no use for it
+    # NVLink's multicast serves collectives, such as sums; rows for one neighbour do not use it
     os.environ.setdefault("NCCL_NVLS_ENABLE", "0")
     import nccl.core as nccl
 
@@ -124,7 +124,7 @@ def join(rank: int, tell: Tell, meeting: Meeting, count: int) -> Any:
 
 @nccl_in_full()
 def join_or_stay_away(rank: int, tell: Tell, meeting: Meeting, count: int, absent: int) -> str:
-    """`join`, on GPU 0 for every rank; rank `absent` never does."""
+    """Join on GPU 0, like every rank but `absent`, which never does."""
     tell("importing CuPy")
     import cupy as cp
 
@@ -140,17 +140,17 @@ def make_strip(rank: int, count: int, launch: Callable[[Any, Any], None], commun
     """A strip of plates like `u`, with its streams, events and scratch rows."""
     import cupy as cp
 
-    found = sides(rank, count)
-    for side in found:
+    neighbours = sides(rank, count)
+    for side in neighbours:
         side.fresh = cp.empty((3, u.shape[1]), u.dtype)
-    # of a higher priority: what it launches does not queue behind the blocks of the rows between
+    # the link has a higher priority: its kernels do not queue behind the blocks of the inner rows
     main, link = cp.cuda.Stream(non_blocking=True), cp.cuda.Stream(non_blocking=True, priority=-1)
     done, ready = (cp.cuda.Event(disable_timing=True) for _ in range(2))
-    return Strip(launch, exchanger(communicator), found, main, link, done, ready)
+    return Strip(launch, exchanger(communicator), neighbours, main, link, done, ready)
 
 
 def exchanger(communicator: Any) -> Callable[[list, Any], None]:
-    """Send and receive rows by NCCL, all in one group: none waits for its turn."""
+    """Return a function that sends and receives rows by NCCL, all in one group, so that no row waits for its turn."""
     if communicator is None:
         return lambda pairs, stream: None
     import nccl.core as nccl
@@ -187,7 +187,7 @@ def timed(call: Callable[[], Any], steps: int, meeting: Meeting) -> float:
 
 
 def launcher(cubin: str) -> Callable[[Any, Any], None]:
-    """A step of the stencil, from u to v, by the cubin in a file, on CuPy's current stream."""
+    """Return a function that steps the stencil from u to v, by a cubin, on CuPy's current stream."""
     import cupy as cp
     import numpy as np
 
