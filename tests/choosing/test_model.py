@@ -1,5 +1,7 @@
 """The model: sums, the longer of launch and kernel, and where two ways cross."""
 
+from dataclasses import replace
+
 import pytest
 
 from fourways import choosing
@@ -33,7 +35,7 @@ def test_who_is_behind_from_the_start_to_the_end_crosses_nobody() -> None:
 
 
 def test_crossings_come_in_order() -> None:
-    third = choosing.Cost("third", {"start": 0.9}, 0.9, 0.9, launch=8e-6)
+    third = choosing.Cost("third", {"start": 0.8}, 0.8, 0.8, launch=8e-6)
     found = crossings([QUICK_LAUNCH, third, QUICK_START], 1e-6)
     assert [(first.name, then.name) for _, first, then in found] == [
         ("third", "quick launch"),
@@ -41,6 +43,12 @@ def test_crossings_come_in_order() -> None:
         ("quick start", "third"),
     ]
     assert [launches for launches, *_ in found] == sorted(launches for launches, *_ in found)
+
+
+def test_what_differs_by_no_more_than_the_spread_does_not_cross() -> None:
+    assert crossing(replace(QUICK_START, high=0.95), QUICK_LAUNCH, 1e-6) is None, "the starts overlap"
+    slow, fast = replace(QUICK_START, launch_low=6e-6), replace(QUICK_LAUNCH, launch_high=7e-6)
+    assert crossing(slow, fast, 1e-6) is None, "the launches overlap"
 
 
 @pytest.mark.parametrize(

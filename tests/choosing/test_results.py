@@ -174,8 +174,7 @@ def test_a_clone_without_records_says_what_to_do(tmp_path: Path, monkeypatch: py
         choosing.recorded()
 
 
-def test_plug_ins_are_those_of_lesson_08() -> None:
-    ptx, lto = choosing.plug_in_cost("ptx"), choosing.plug_in_cost("ltoir")
-    assert 0 < ptx.start < 1 and 0 < lto.start < 1 and lto.launch < ptx.launch
-    with pytest.raises(choosing.ResultsError, match="08_linking.json has no plug-in as 'fatbin'; there are: "):
-        choosing.plug_in_cost("fatbin")
+def test_a_formula_and_a_context_cost_what_lessons_08_and_04_recorded() -> None:
+    source, linked = choosing.results.plug_in_seconds() or (0.0, 0.0)
+    assert 0 < linked < source < 10
+    assert 2**28 < (choosing.results.context_bytes() or 0) < 2**30

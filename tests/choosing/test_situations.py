@@ -221,3 +221,10 @@ def test_nodes_start_and_compile_at_the_same_time() -> None:
         {"nvrtc": Cost("nvrtc", {"start": 0.5}, 0.45, 0.6, 5e-6, cold=0.2)}, 30e-6, 0, 2, 1, nodes=8
     ).rows
     assert row["total_seconds"] == pytest.approx(8 * (2 * 0.5 + 0.2))
+
+
+def test_the_page_to_keep_draws_each_question_once_and_names_lessons() -> None:
+    drawn = choosing.tree()
+    texts = [text.get_text() for text in drawn.axes[0].texts]
+    assert sum(text == "yes" for text in texts) == sum(text == "no" for text in texts) == 9
+    assert len([text for text in texts if re.search(r"\nlesson \d\d", text)]) == 10

@@ -62,3 +62,11 @@ def test_programs_take_turns_and_cold_ones_have_caches_of_their_own() -> None:
 def test_a_program_that_fails_is_told_in_its_own_words(text: str, said: str) -> None:
     with pytest.raises(staged_programs.ProgramError, match=said):
         staged_programs.run({"bad": (text, ())}, runs=1)
+
+
+def test_the_lean_programs_leave_cupy_out_and_have_all_stages() -> None:
+    for name in ("cupy_source", "cupy_cubin", "pycuda_alone", "binding_alone", "cuda_core"):
+        text = staged_programs.text(name)
+        assert ("import cupy" in text) == name.startswith("cupy"), name
+        stages = [line[2:] for line in text.splitlines() if line.startswith("# ")]
+        assert [each for each in stages if each != "load"] == ["import", "context", "launch", "launches", "check"], name

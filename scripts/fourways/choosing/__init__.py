@@ -19,11 +19,11 @@ Three more costs are added:
   so its users never pay this cost. With several machines, each of them pays it.
 - *edit*: the seconds from an edited kernel to its next result, in the loop that the way has: in the running process, or
   by a build and a new process. The book's numbers come from lesson 00, your own from a whole build.
-- *spread*: the 10th to the 90th percentile of the start and of a launch. A way whose range overlaps that of the best is
-  "as good", because the next measurement may swap the two.
+- *spread*: the 10th to the 90th percentile of the start and of a launch. Where two ranges overlap there is "no
+  difference", because the next measurement may swap the two ways.
 
-Of the candidates that are as good as the best, or within a minute a day of it, the advice takes the one with the fewest
-parts: a build before it is shipped, a wheel for each Python and system, or a compiler on each machine is a part.
+Of the candidates that do not differ from the fastest, or by less than a minute a day, the advice takes the one with the
+fewest parts: a build before it is shipped, a wheel for each Python and system, or a compiler on each machine is a part.
 
 The numbers are those that the book recorded on its GPU, unless you give your own in the file that
 `fourways time 1 --first --json first.json` writes.
@@ -33,5 +33,6 @@ from fourways.choosing.advice import Advice, advise
 from fourways.choosing.answer import choose, table
 from fourways.choosing.figure import figure
 from fourways.choosing.model import Cost, parse_seconds, total
-from fourways.choosing.results import ResultsError, costs, plug_in_cost, recorded
+from fourways.choosing.results import ResultsError, costs, recorded
 from fourways.choosing.situation import CALLERS, COMPILERS, GPUS, TEXTS, Situation
+from fourways.choosing.tree import tree

@@ -7,8 +7,9 @@ from typing import NamedTuple
 from fourways.choosing.answer import choose
 from fourways.choosing.model import Cost
 from fourways.choosing.results import context_bytes, plug_in_seconds
-from fourways.choosing.situation import Candidate, Situation, candidates, excluded
+from fourways.choosing.situation import CUBIN, Candidate, Situation, candidates, excluded
 from fourways.tables import Row, Table, seconds
+from fourways.ways import WAYS
 
 SMALL_SECONDS = 60.0
 """Smaller differences, in seconds a day, do not matter."""
@@ -24,6 +25,9 @@ class Advice(NamedTuple):
     sentences: list[str]
     out: Table
     times: Table | None
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences)
 
 
 def advise(
@@ -67,14 +71,14 @@ def advise(
 
 
 def _with_cubin(costs: Mapping[str, Cost]) -> Mapping[str, Cost]:
-    """Add the cost of a cubin that CuPy loads: that of NVRTC without the build."""
-    built = costs.get("nvrtc")
-    if not built or "cubin" in costs:
+    """Add the cost of a cubin: that of the way that can load one, without the build."""
+    built = next((cost for name, cost in costs.items() if name in WAYS and WAYS[name].loads_cubins), None)
+    if not built or CUBIN in costs:
         return costs
     build = built.stages.get("build", 0.0)
     stages = {name: length for name, length in built.stages.items() if name != "build"}
     low, high = built.low - build, built.high - build
-    return {**costs, "cubin": replace(built, name="cubin", stages=stages, low=low, high=high, cold=0.0)}
+    return {**costs, CUBIN: replace(built, name=CUBIN, stages=stages, low=low, high=high, cold=0.0)}
 
 
 def _is_equal(name: str, rows: Sequence[Row]) -> bool:

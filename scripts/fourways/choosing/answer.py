@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from fourways.choosing.model import Cost, crossings, spread, total
+from fourways.choosing.model import Cost, spread, total
 from fourways.tables import Row, Table, seconds, seconds_range
 
 
@@ -18,11 +18,12 @@ def choose(
 ) -> Table:
     """Compare ways for `runs` runs of a program that launches a kernel `launches` times after its first result.
 
-    Returns a row for each way, the best first. `kernel` is the GPU's seconds for a launch. `cold_runs` of the runs find
-    nothing built. `edits` is how often the kernel is changed and built again. Each run is done by `nodes` machines at
-    the same time, and the total is that of all. `low_seconds` and `high_seconds` are the total with the 10th and the
-    90th percentiles of the start and of a launch. A way whose low end reaches the high end of the best is "as good".
-    Raises ValueError for impossible numbers, and if the total is larger than a float.
+    Returns a row for each way, the least total first. `kernel` is the GPU's seconds for a launch. `cold_runs` of the
+    runs find nothing built. `edits` is how often the kernel is changed and built again. Each run is done by `nodes`
+    machines at the same time, and the total is that of all. `low_seconds` and `high_seconds` are the total with the
+    10th and the 90th percentiles of the start and of a launch. A way whose low end reaches the high end of the fastest
+    one's makes "no difference" to it. Raises ValueError for impossible numbers, and for a total that no float
+    holds.
     """
     if kernel <= 0 or launches < 0 or runs < 1 or edits < 0 or nodes < 1:
         raise ValueError(
@@ -45,10 +46,10 @@ def choose(
         raise ValueError("the total is more seconds than a number can hold")
     rows.sort(key=lambda row: row["total_seconds"])
     best = rows[0]
+    near = [row for row in rows if row["low_seconds"] <= best["high_seconds"]]
     for row in rows:
         times = row["total_seconds"] / best["total_seconds"]
-        row["verdict"] = "as good" if row["low_seconds"] <= best["high_seconds"] else f"× {times:.2f}"
-    best["verdict"] = "best"
+        row["verdict"] = f"× {times:.2f}" if row not in near else "no difference" if len(near) > 1 else "fastest"
     return table(rows)
 
 
@@ -70,7 +71,7 @@ def _answer(cost: Cost, asked: Row) -> Row:
 
 
 def table(rows: Sequence[Row]) -> Table:
-    """Show the rows of `choose`; the note repeats the question, and names the measurements' origin and crossings."""
+    """Show the rows of `choose`; the note repeats the question, and names the origin of the measurements."""
     columns = [
         ("way", lambda row: row["way"]),
         ("start", lambda row: seconds(row["start_seconds"])),
@@ -94,11 +95,7 @@ def _launch(row: Row) -> str:
 def _note(rows: Sequence[Row]) -> str:
     asked, origins = rows[0], dict.fromkeys(row["origin"] for row in rows)
     nodes = f"; machines: {asked['nodes']:,}" if asked.get("nodes", 1) > 1 else ""
-    parts = [
+    return (
         f"Runs: {asked['runs']:,}, {asked['cold_runs']:,} of them cold; launches in each: {asked['launches']:,}; "
         f"edits: {asked['edits']:,}{nodes}. Measured on {'; '.join(origins)}."
-    ]
-    lines = [Cost(row["way"], {"all": row["start_seconds"]}, 0, 0, row["launch_seconds"]) for row in rows]
-    for launches, first, then in crossings(lines, asked["kernel_seconds"]):
-        parts.append(f"From {launches:,.0f} launches a run on, {then.name} overtakes {first.name}.")
-    return " ".join(parts)
+    )

@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 
 from fourways import figures, tables
-from fourways.choosing.model import Cost, crossings, total
+from fourways.choosing.model import Cost, crossings, spread, total
 
 
 def figure(costs: Mapping[str, Cost], kernel: float, most: int = 10**7) -> Any:
     """Draw the seconds of a program against its launches, from 1 to `most`, on two logarithmic axes.
 
-    `kernel` is the GPU's seconds for a launch. Rings mark the crossings of lines.
+    `kernel` is the GPU's seconds for a launch. Bands reach from the 10th to the 90th percentile of the start and of a
+    launch; where bands overlap, no way is faster. Rings mark where one way overtakes another by more than that.
     """
     import matplotlib.pyplot as plt
     from matplotlib.ticker import LogLocator, NullFormatter
@@ -27,6 +28,8 @@ def figure(costs: Mapping[str, Cost], kernel: float, most: int = 10**7) -> Any:
         colour = figures.COLOURS.get(name) or next(others)
         look: dict[str, Any] = {"color": colour, "linestyle": ("-", "--", "-.", ":")[number % 4], "linewidth": 1.5}
         ax.plot(launches, [total(cost, each, kernel) for each in launches], label=name, **look)
+        low, high = zip(*(spread(cost, each, kernel) for each in launches), strict=True)
+        ax.fill_between(launches, low, high, color=colour, alpha=0.2, linewidth=0)
     for where, first, _ in crossings(costs.values(), kernel):
         if where <= most:
             ax.plot(where, total(first, where, kernel), "o", color="#000000", fillstyle="none", markersize=9)

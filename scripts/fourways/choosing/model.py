@@ -52,10 +52,14 @@ def spread(cost: Cost, launches: float, kernel: float) -> tuple[float, float]:
 
 
 def crossing(first: Cost, then: Cost, kernel: float) -> float | None:
-    """Return the number of launches from which `then`, which starts later, is faster than `first`, or None if never."""
-    saved = max(first.launch, kernel) - max(then.launch, kernel)
-    behind = then.start - first.start
-    return behind / saved if saved > 0 and behind > 0 else None
+    """Return the number of launches from which `then`, which starts later, is faster than `first`, or None if never.
+
+    None, too, if their starts or their launches differ by no more than the spread.
+    """
+    far = 10**12  # launches: the start no longer counts
+    if first.high >= then.low or spread(then, far, kernel)[1] >= spread(first, far, kernel)[0]:
+        return None
+    return (then.start - first.start) / (max(first.launch, kernel) - max(then.launch, kernel))
 
 
 def crossings(costs: Iterable[Cost], kernel: float) -> list[tuple[float, Cost, Cost]]:

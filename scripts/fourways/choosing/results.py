@@ -21,15 +21,16 @@ class ResultsError(ValueError):
     """A file of results that cannot be used. The message says which file, why, and how to make a good one."""
 
 
-def recorded() -> list[Path]:
+def recorded(earlier: bool = False) -> list[Path]:
     """Return the book's files with the costs of the ways: lessons 00 and 01, as recorded on its first GPU.
 
-    Raises ResultsError if there are none.
+    `earlier` takes an earlier recording of lesson 01, of another machine. Raises ResultsError if there are none.
     """
     folders = sorted(path.parent for path in (kernels.root() / "book" / "results").glob("*/01_doublify.json"))
     if not folders:
         raise ResultsError(f"nothing is recorded in this clone's book/results: give files of your own; {_FIRST}")
-    return [path for name in ("00_two_workflows", "01_doublify") if (path := folders[0] / f"{name}.json").is_file()]
+    names = "00_two_workflows", "01_doublify_earlier" if earlier else "01_doublify"
+    return [path for name in names if (path := folders[0] / f"{name}.json").is_file()]
 
 
 def costs(*paths: Path) -> dict[str, Cost]:
@@ -87,21 +88,6 @@ def context_bytes() -> int | None:
     return int(match[1]) * 2**20 if match else None
 
 
-def plug_in_cost(kind: str) -> Cost:
-    """Return the cost of a plug-in shipped as `ptx` or `ltoir`, from lesson 08's recording.
-
-    Its start is compiling and linking, its launch a call. Raises ResultsError if the recording lacks it.
-    """
-    path = recorded()[-1].with_name("08_linking.json")
-    tables = _read(path)["tables"]
-    links = {row["shipped"]: row for row in tables.get("price", []) if row["library"] == "this one"}
-    calls = {row["program"]: row for row in tables.get("linked", [])}
-    if kind not in links or kind not in calls:
-        raise ResultsError(f"{path} has no plug-in as {kind!r}; there are: {', '.join(links.keys() & calls)}")
-    link = links[kind]["seconds"]
-    return Cost(kind, {"link": link["median"]}, link["p10"], link["p90"], calls[kind]["seconds"]["median"])
-
-
 def _cost(way: str, cold: Row, warm: Row, launch: Row, edits: Mapping[Any, Row], origin: str) -> Cost:
     stages = {name: seconds for name, seconds in warm["stages"].items() if name != "inputs"}
     inputs = warm["stages"].get("inputs", 0.0)
@@ -111,7 +97,7 @@ def _cost(way: str, cold: Row, warm: Row, launch: Row, edits: Mapping[Any, Row],
         edited = fresh["seconds"]["median"]
     else:
         edited = cold["stages"].get("build", 0.0) - warm["stages"].get("build", 0.0)
-    more = 0.0 if way in WAYS and WAYS[way].is_shipped_built else cold["seconds"]["median"] - warm["seconds"]["median"]
+    more = 0.0 if way in WAYS and WAYS[way].is_shipped_built else _built(cold) - _built(warm)
     return Cost(
         name=way,
         stages=stages,
@@ -124,6 +110,11 @@ def _cost(way: str, cold: Row, warm: Row, launch: Row, edits: Mapping[Any, Row],
         launch_low=launch["p10"],
         launch_high=launch["p90"],
     )
+
+
+def _built(row: Row) -> float:
+    """Return the seconds in which a kernel becomes code on the GPU: the other stages do not depend on caches."""
+    return row["stages"].get("build", 0.0) + row["stages"].get("load", 0.0)
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from fourways.ways import WAYS
 TEXTS = ("fixed", "run-time")
 CALLERS = ("me", "class", "strangers", "plug-in")
 COMPILERS = ("none", "nvrtc", "nvcc")
+CUBIN = "cubin"
 GPUS = ("known", "unknown", "newer")
 
 
@@ -84,7 +85,7 @@ def candidates() -> dict[str, Candidate]:
         way.name: Candidate(
             name=way.name,
             label=way.label,
-            compiler="none" if way.is_shipped_built else "nvcc" if "nvcc" in way.needs else "nvrtc",
+            compiler=way.compiles_with,
             is_built_ahead=way.is_shipped_built,
             is_per_python=way.is_shipped_built,
             has_wheels=way.has_wheels,
@@ -92,7 +93,7 @@ def candidates() -> dict[str, Candidate]:
         for way in WAYS.values()
         if not way.on_host
     }
-    cubin = Candidate("cubin", "a cubin, loaded by CuPy", "none", is_built_ahead=True)
+    cubin = Candidate(CUBIN, "a cubin, loaded by CuPy", "none", is_built_ahead=True)
     lto = Candidate("lto", "LTO-IR, linked at run time", "nvrtc", links=True)
     return ways | {each.name: each for each in (cubin, lto)}
 

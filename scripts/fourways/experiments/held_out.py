@@ -1,81 +1,81 @@
-"""The cost model tested on unseen data: fresh processes that launch many times after their first result."""
+"""The model tested on programs that it has not seen: fresh processes that launch many times."""
 
+import statistics
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from fourways import lesson, timing
-from fourways.choosing import Cost, total
-from fourways.tables import Row, Table, seconds, seconds_range
+from fourways.choosing import Cost
+from fourways.tables import Row, Table, seconds, seconds_range, summary
 from fourways.ways import missing
 
 _TARGET = 0.15  # the largest relative error that the model should have
 
 
-class Trial(NamedTuple):
-    """A process to predict: `launches` after the first, on arrays of `size` elements.
+class Program(NamedTuple):
+    """A program to predict: `launches` after its first result, on arrays of `size` elements.
 
-    `kernel` is the GPU's seconds for such a launch, by way. For a way without it, the host's launch is the bound.
+    `kernel` is the GPU's seconds for a launch, `read` the host's for reading one element of a result back; 0: nothing
+    is read before the end.
     """
 
+    name: str
     launches: int
     size: int = 16
-    kernel: Mapping[str, float] = {}
+    kernel: float = 0.0
+    read: float = 0.0
+
+    def predicted(self, cost: Cost) -> float:
+        """Return the model's seconds. Who reads a result waits for it: then host and GPU add up."""
+        each = cost.launch + self.kernel + self.read if self.read else max(cost.launch, self.kernel)
+        return cost.start + self.launches * each
 
 
 def held_out(
-    name: str, costs: Mapping[str, Cost], trials: Sequence[Trial], launch: Mapping[str, float], runs: int = 5
+    name: str, recordings: Mapping[str, Mapping[str, Cost]], programs: Sequence[Program], runs: int = 5
 ) -> Table:
-    """Predict each trial for each way of lesson `name` that can run here, and measure it in `runs` fresh processes.
+    """Predict each program for each way of lesson `name` that can run here, and measure it in `runs` fresh processes.
 
-    All processes take turns. `seconds` is the time of a trial's fastest process, without the stage `inputs`, because
-    disturbances only add time. `slowest_seconds` is that of the slowest.
-    A row holds two predictions. `model_seconds` uses today's measurements: the fastest start in the other trials, and
-    `launch`, the seconds of a launch by way. `recorded_seconds` uses `costs` alone. `error` and `recorded_error` are
-    their relative differences from `seconds`, positive if the prediction is too high.
-    Raises ValueError for fewer than two trials or no run, and what `timing.first_result` raises.
+    The predictions use `recordings` alone, costs by way for each recording. The processes take turns. A row holds
+    `seconds`, the median of the processes without their stage `inputs`, with `low_seconds` and `high_seconds`, their
+    10th and 90th percentiles; and for each recording `predicted` and `errors`, the relative differences from
+    `seconds`, positive if the prediction is too high. Raises ValueError for no program or no run, and what
+    `timing.first_result` raises.
     """
-    if len(trials) < 2 or runs < 1:
-        raise ValueError("a trial's start comes from the other trials: expected at least two trials and one run")
-    target = lesson.find(name)
-    pairs = [(number, way) for number in range(len(trials)) for way in costs if not missing(way)]
-    starts: dict[tuple[int, str], list[float]] = {pair: [] for pair in pairs}
-    totals: dict[tuple[int, str], list[float]] = {pair: [] for pair in pairs}
-    for number, way in timing.turns(runs, pairs):
-        stages = timing.first_result(target, way, {}, size=trials[number].size, launches=trials[number].launches)
-        start = sum(length for stage, length in stages.items() if stage not in ("inputs", "launches"))
-        starts[number, way].append(start)
-        totals[number, way].append(start + stages.get("launches", 0.0))
+    if not programs or not recordings or runs < 1:
+        raise ValueError("expected at least one program, one recording and one run")
+    target, ways = lesson.find(name), next(iter(recordings.values()))
+    pairs = [(program, way) for program in programs for way in ways if not missing(way)]
+    totals: dict[tuple[Program, str], list[float]] = {pair: [] for pair in pairs}
+    for program, way in timing.turns(runs, pairs):
+        asked = {"size": program.size, "launches": program.launches, "reads": bool(program.read)}
+        stages = timing.first_result(target, way, {}, **asked)
+        totals[program, way].append(sum(length for stage, length in stages.items() if stage != "inputs"))
     rows: list[Row] = []
-    for number, way in pairs:
-        trial, measured = trials[number], min(totals[number, way])
-        start = min(min(starts[other, way]) for other in range(len(trials)) if other != number)
-        kernel, today = trial.kernel.get(way, 0.0), Cost(way, {"start": start}, start, start, launch[way])
-        predicted, recorded = (total(cost, trial.launches, kernel) for cost in (today, costs[way]))
-        row = {"way": way, "size": trial.size, "launches": trial.launches, "clock": "host"}
-        row |= {"seconds": measured, "slowest_seconds": max(totals[number, way])}
-        row |= {"recorded_seconds": recorded, "recorded_error": recorded / measured - 1}
-        rows.append(row | {"model_seconds": predicted, "error": predicted / measured - 1})
+    for (program, way), samples in totals.items():
+        measured = summary(samples)
+        predicted = {recording: program.predicted(costs[way]) for recording, costs in recordings.items()}
+        row = {"program": program.name, "way": way, "launches": program.launches, "size": program.size, "clock": "host"}
+        row |= {"seconds": measured["median"], "low_seconds": measured["p10"], "high_seconds": measured["p90"]}
+        errors = {recording: value / measured["median"] - 1 for recording, value in predicted.items()}
+        rows.append(row | {"predicted": predicted, "errors": errors})
     columns = [
+        ("program", lambda row: row["program"]),
         ("way", lambda row: row["way"]),
-        ("elements", lambda row: f"{row['size']:,}"),
-        ("launches", lambda row: f"{row['launches']:,}"),
-        ("measured", lambda row: seconds_range(row["seconds"], row["slowest_seconds"])),
-        ("recorded", lambda row: seconds(row["recorded_seconds"])),
-        ("error", lambda row: f"{row['recorded_error']:+.1%}"),
-        ("today", lambda row: seconds(row["model_seconds"])),
-        ("error", lambda row: f"{row['error']:+.1%}"),
+        ("measured", lambda row: seconds(row["seconds"])),
+        ("p10 – p90", lambda row: seconds_range(row["low_seconds"], row["high_seconds"])),
+        *(
+            (f"error, {recording}", lambda row, recording=recording: f"{row['errors'][recording]:+.1%}")
+            for recording in recordings
+        ),
     ]
-    return Table("held_out", rows, columns, f"Host clock; {runs} fresh processes a row. {_verdict(rows)}")
+    said = " ".join(_verdict(rows, recording) for recording in recordings) if rows else ""
+    return Table("held_out", rows, columns, f"Host clock; medians of {runs} fresh processes. {said}")
 
 
-def _verdict(rows: Sequence[Row]) -> str:
-    """Return for both predictions the largest error of each way, and the ways that miss the target."""
-    said = []
-    for name, column in (("recorded", "recorded_error"), ("today", "error")):
-        worst: dict[str, float] = {}
-        for row in rows:
-            worst[row["way"]] = max(abs(row[column]), worst.get(row["way"], 0.0))
-        largest = ", ".join(f"{way} {error:.1%}" for way, error in worst.items())
-        missed = ", ".join(way for way, error in worst.items() if error > _TARGET)
-        said.append(f"Largest errors, {name}: {largest}; beyond {_TARGET:.0%}: {missed or 'none'}.")
-    return " ".join(said)
+def _verdict(rows: Sequence[Row], recording: str) -> str:
+    """Return the range of the errors, their mean, and how many miss the target."""
+    errors = [row["errors"][recording] for row in rows]
+    missed = sum(abs(error) > _TARGET for error in errors)
+    bias = f"on average {statistics.mean(errors):+.1%}; {missed} of {len(errors)} beyond {_TARGET:.0%}"
+    return f"{recording}: errors from {min(errors):+.1%} to {max(errors):+.1%}, {bias}."

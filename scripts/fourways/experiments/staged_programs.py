@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from fourways import timing, toolchain
+from fourways import building, kernels, timing, toolchain
 from fourways.choosing import Cost
 from fourways.stages import PROGRAM_STAGES
 from fourways.tables import Column, Row, Table, seconds, seconds_range, summary
@@ -29,12 +29,37 @@ class ProgramError(RuntimeError):
     """A program that has no stages, failed, or gave a wrong answer; the message holds the program's error."""
 
 
-def run(
-    programs: Mapping[str, tuple[str, Sequence[str | Path]]], runs: int = 21, launches: int = 1000, cold: bool = False
-) -> Table:
+Programs = Mapping[str, tuple[str, Sequence[str | Path]]]
+"""The text of each program, by name, and the words in its `sys.argv[2:]`."""
+
+
+def lean(folder: Path) -> Programs:
+    """Return programs that double a thousand threes on the first GPU, each without what its way does not need.
+
+    They lie in the folder `programs` beside this file. Their machine code is built into `folder`. Programs whose
+    library is not installed are left out.
+    """
+    source, cubin = kernels.path("doublify"), folder / "doublify.cubin"
+    cubin.write_bytes(building.build(source, arch=toolchain.gpus()[0].arch).code)
+    needs = {
+        "CuPy, source": ("cupy", "cupy_source", [source]),
+        "CuPy, cubin": ("cupy", "cupy_cubin", [cubin]),
+        "PyCUDA": ("pycuda", "pycuda_alone", [source]),
+        "binding": ("fourways_aot", "binding_alone", []),
+        "cuda.core": ("cuda.core", "cuda_core", [cubin]),
+    }
+    return {name: (text(file), words) for name, (module, file, words) in needs.items() if toolchain.installed(module)}
+
+
+def text(program: str) -> str:
+    """Return the text of one of the programs beside this file."""
+    return (Path(__file__).parent / "programs" / f"{program}.py").read_text(encoding="utf-8")
+
+
+def run(programs: Programs, runs: int = 21, launches: int = 1000, cold: bool = False) -> Table:
     """Run each program in `runs` fresh processes; return a row for each, with its stages and the spread of its total.
 
-    `programs[name]` is a program's text and the words in its `sys.argv[2:]`. `sys.argv[1]` is `launches`, the number of
+    A program's `sys.argv[1]` is `launches`, the number of
     launches in its stage `launches`. Each program runs once for warm-up, then the programs take turns. With `cold`,
     every run has its own, empty compiler caches.
     `seconds` is the time of the whole process, as its parent sees it, without the stage `launches`. `stages` are those

@@ -21,6 +21,8 @@ WARM = 21
 """Processes for each way that find everything built; odd, so that one of them is the median."""
 COLD_SECONDS = 60.0
 """Rounds of processes that find nothing built begin until this time has passed."""
+ALONE = 3
+"""The processes of a way that is compared with no other; its cold ones are one."""
 SIZE = 16
 """Elements: so few that a kernel takes no time. A case without such a size takes its smallest."""
 SHARED = ("start", "context", "inputs")
@@ -43,6 +45,7 @@ def first_result(
     binding: Path | None = None,
     size: int = SIZE,
     launches: int = 0,
+    reads: bool = False,
 ) -> dict[str, float]:
     """Run one fresh process and return the seconds of each stage, up to the moment when the GPU is done.
 
@@ -53,7 +56,7 @@ def first_result(
     """
     with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
         told = lesson.task(target, way, size, Path(folder), binding)
-        return _stages(told | {"launches": launches}, variables, target.path.parent)
+        return _stages(told | {"launches": launches, "reads": reads}, variables, target.path.parent)
 
 
 def _stages(told: Task, variables: dict[str, str], folder: Path) -> dict[str, float]:
@@ -91,6 +94,8 @@ def first_results(
     own = WAYS if isinstance(target, Case) else [way for way in WAYS if target.cells(f"way-{way}")]
     here = [way for way in ways or WAYS if way in own and not missing(way, is_case)]
     size = target.probe if isinstance(target, Case) and target.sizes else SIZE
+    if len(here) < 2:
+        warm, cold_seconds = min(warm, ALONE), 0.0
     with tempfile.TemporaryDirectory(prefix="fourways-") as base:
         filled = {way: toolchain.cold_caches(Path(base, way, "filled")) for way in here}
         built = [_built(target, way, Path(base, f"built_{way}")) for way in here]

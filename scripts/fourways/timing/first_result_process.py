@@ -10,12 +10,12 @@ ENTERED = time.time()  # before anything else is imported
 
 import json  # noqa: E402
 import sys  # noqa: E402
-from collections.abc import Iterator  # noqa: E402
+from collections.abc import Iterable, Iterator  # noqa: E402
 from contextlib import contextmanager  # noqa: E402
 from typing import Any  # noqa: E402
 
 from fourways.stages import STAGES  # noqa: E402
-from fourways.ways import Ran, run_way  # noqa: E402
+from fourways.ways import run_way  # noqa: E402
 
 
 def main() -> None:
@@ -32,7 +32,7 @@ def main() -> None:
     task = json.load(sys.stdin)
     seconds["start"] = ENTERED - task["spawned"]
     ran = run_way(task, stage)
-    got = [_fetched(ran)]
+    got = [_fetched(ran.outputs)]
     if task["launches"]:
         seconds["launches"] = 0.0
         ran.restore()
@@ -40,18 +40,20 @@ def main() -> None:
         with stage("launches"):
             for _ in range(task["launches"]):
                 ran.function(*ran.arguments)
+                if task["reads"]:  # which waits for the launch
+                    _fetched(output.reshape(-1)[:1] for output in ran.outputs)
             ran.synchronize()
         if not ran.in_place:  # an output in place was written again and again
-            got.append(_fetched(ran))
+            got.append(_fetched(ran.outputs))
     from fourways import checking
 
     problems = [checking.compare_all(outputs, ran.expected, task["rtol"], task["atol"]) for outputs in got]
     print(json.dumps({"stages": seconds, "problem": next(filter(None, problems), None)}))
 
 
-def _fetched(ran: Ran) -> list[Any]:
-    """The outputs in NumPy."""
-    return [output.get() if hasattr(output, "get") else output.copy() for output in ran.outputs]
+def _fetched(outputs: Iterable[Any]) -> list[Any]:
+    """Return the outputs in NumPy."""
+    return [output.get() if hasattr(output, "get") else output.copy() for output in outputs]
 
 
 if __name__ == "__main__":

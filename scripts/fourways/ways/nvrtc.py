@@ -11,6 +11,7 @@ class Nvrtc(RawModule):
     label = "CuPy with NVRTC"
     colour = "#0072B2"
     needs = ("gpu", "cupy")
+    loads_cubins = True  # RawModule(path=...)
     takes_templates = True
     recipe = ("nvrtc", ("-ftz=true", "--device-as-default-execution-space"))  # CuPy 14's RawModule adds them
 

@@ -34,6 +34,8 @@ class Way(ABC):
     """Whether users get machine code, so that no process of theirs compiles."""
     has_wheels: ClassVar[bool] = True
     """Whether pip installs its library without a compiler."""
+    loads_cubins: ClassVar[bool] = False
+    """Whether its cell differs in one word for a cubin, so that its start without the build is a cubin's."""
     takes_templates: ClassVar[bool] = False
     """Whether it finds the instance of a template by its name."""
     import_stage: ClassVar[str] = "import"
@@ -42,6 +44,13 @@ class Way(ABC):
     """Its compiler, one of `building.COMPILERS`, and the options that it adds. None: it makes no machine code."""
     make: Callable[..., Any] | None = None
     """Its own builder for `fourways build`, as `building.make` takes it."""
+
+    @property
+    def compiles_with(self) -> str:
+        """The compiler that users' machines need: "nvcc", "nvrtc" or "none"."""
+        if self.is_shipped_built:
+            return "none"
+        return "nvcc" if "nvcc" in self.needs else "nvrtc"
 
     def default_flags(self) -> list[str]:
         """Options that the machine's settings add where the user gives none."""
