@@ -43,7 +43,8 @@ def test_table_and_figure_are_up_to_date(root: Path, clone: Path) -> None:
     assert (clone / "README.md").read_text() == readme, "run `make readme`"
     shown = words(clone / FIGURE)
     assert words(root / FIGURE) == shown, "run `make readme`"
-    assert [word for word in shown if word in stages.STAGES] == list(stages.STAGES), "in this order"
+    own = [word for word in shown if word in stages.STAGES]
+    assert own == ["import", "build", "load", "launch"], "without what all ways share, in this order"
     assert "pybind11" in shown and "host" not in shown
 
 

@@ -11,9 +11,9 @@ from fourways.choosing import Cost, Situation, advise
 
 
 class Case(NamedTuple):
-    """A situation and a program of a day, the candidate to take, those that are out, and what the advice must say.
+    """A situation and a program of a day, the candidates to take, those that are out, and what the advice must say.
 
-    `why` is the engineer's reason.
+    Where several may be taken, the machine decides. `why` is the engineer's reason.
     """
 
     name: str
@@ -124,10 +124,10 @@ CASES = [
         "10,000 launches of 2 µs a second",
         {},
         {"kernel": 2e-6, "launches": 864_000_000, "runs": 1},
-        take="pybind11",
+        take="nvrtc pybind11",
         out="lto",
         says=["A launch keeps the host busy", "a CUDA graph queues many"],
-        why="The host's call is the limit, and a binding has the shortest; a graph needs far fewer calls.",
+        why="The calls take the host 6 % of each second. Which is shorter hardly matters; a graph needs far fewer.",
     ),
     Case(
         "GPUs newer than the toolkit",
@@ -159,7 +159,7 @@ def costs() -> dict[str, Cost]:
 def test_the_advice_is_the_engineer_s(case: Case, costs: dict[str, Cost]) -> None:
     advice = advise(Situation(**case.situation), costs, **case.program)
     text = " ".join(advice.sentences)
-    assert advice.take == case.take, text
+    assert advice.take in case.take.split(), text
     assert sorted(row["way"] for row in advice.out.rows) == sorted(case.out.split())
     for words in case.says:
         assert re.search(words, text), text

@@ -82,6 +82,14 @@ def test_a_difference_within_the_spread_is_none() -> None:
     assert told == {"near": "no difference", "first": "no difference", "far": "+ 210 ms"}
 
 
+def test_a_panel_is_titled_by_its_conclusion() -> None:
+    module = sys.modules["fourways.timing.first_result"]
+    rows = [row("slow", 0.9), row("near", 0.5, 0.52, 0.6), row("first", 0.5, 0.5, 0.55)]
+    rows = module._judged([*rows, row("far", 0.7)])
+    assert module._conclusion(rows) == "no difference between near, first; far + 200 ms; slow + 400 ms"
+    assert module._conclusion(rows[:1] + rows[2:]) == "first first; far + 200 ms; slow + 400 ms"
+
+
 def test_the_table_shows_once_what_all_ways_share(measured: tables.Table) -> None:
     headings = [heading for heading, _ in measured.columns]
     assert headings[2:] == ["import", "build", "load", "launch", "sum", "p10 – p90", "against the fastest"]
@@ -91,7 +99,8 @@ def test_the_table_shows_once_what_all_ways_share(measured: tables.Table) -> Non
 
 def test_the_figure_has_cold_above_warm_and_ranges(measured: tables.Table) -> None:
     drawn = timing.first_result_figure(measured.rows, "doublify")
-    assert [axes.get_title(loc="left") for axes in drawn.axes] == ["cold", "warm"]
+    titles = [axes.get_title(loc="left") for axes in drawn.axes]
+    assert titles == ["cold, nothing compiled yet:\nhost first", "warm, compiled before:\nhost first"]
     own = [stage for stage in stages.STAGES if stage not in ("start", "context", "inputs")]
     assert [text.get_text() for text in drawn.legends[0].texts] == own
     (line,) = drawn.axes[1].lines

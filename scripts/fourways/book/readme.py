@@ -5,11 +5,10 @@ import re
 import sys
 from typing import Any
 
-from fourways import figures, files, kernels, stages
+from fourways import figures, files, kernels, timing
 from fourways.book.build import lesson_table
 from fourways.ways import is_host
 
-_STATES = {"cold": "nothing compiled yet", "warm": "compiled before: caches filled, module built"}
 _MARKED = re.compile(r"(<!-- lessons:.*?-->\n).*?(<!-- /lessons -->)", re.DOTALL)
 
 
@@ -27,13 +26,9 @@ def main() -> None:
 
 def _first_result_figure() -> Any:
     """Draw the first results in lesson 01's newest recording, without the host way."""
-    recorded = [json.loads(path.read_text()) for path in (kernels.root() / "book" / "results").glob("*/01_*.json")]
+    recorded = [json.loads(path.read_text()) for path in (kernels.root() / "book" / "results").glob("*/01_doublify.json")]
     if not recorded:
         sys.exit("lesson 01 has not been recorded: `make record` on a GPU machine")
     newest = max(recorded, key=lambda content: content["stamp"]["date"])
-    panels: dict[str, dict[str, dict[str, float]]] = {title: {} for title in _STATES.values()}
-    for row in newest["tables"]["first_result"]:
-        if not is_host(row["way"]):
-            panels[_STATES[row["state"]]][row["way"]] = {stage: row["stages"][stage] for stage in stages.STAGES}
-    title = f"From process start to the first result of a small kernel, {newest['stamp']['device']}"
-    return figures.stacked_bars(panels, "seconds (host clock)", title)
+    rows = [row for row in newest["tables"]["first_result"] if not is_host(row["way"])]
+    return timing.first_result_figure(rows, f"doublify, {newest['stamp']['device']}")

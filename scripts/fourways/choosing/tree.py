@@ -11,7 +11,7 @@ QUESTIONS = (
     ("Are GPUs newer than your toolkit?", "a cubin, with PTX beside it", None, "13"),
     ("May nothing compile where it runs?", "a cubin, with PTX beside it", None, "13"),
     ("Does C++ call it, too, or must it\ncheck its arguments?", "the pybind11 module", "pybind11", "05"),
-    ("Are there millions of launches shorter\nthan 5 µs?", "the module, or a CUDA graph", "pybind11", "11"),
+    ("Are there millions of launches shorter\nthan 5 µs?", "a CUDA graph of them", None, "11"),
     ("Does NVRTC refuse the source?", "CuPy with NVCC", "nvcc", "03"),
     ("Is there PyCUDA code already?", "PyCUDA", "pycuda", "04"),
     ("None of these?", "CuPy with NVRTC", "nvrtc", "01"),

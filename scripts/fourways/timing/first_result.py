@@ -16,7 +16,7 @@ from fourways.tables import Row, Table, seconds, seconds_range, summary
 from fourways.timing.clocks import turns
 from fourways.ways import WAYS, Task, missing
 
-STATES = ("cold", "warm")
+STATES = {"cold": "nothing compiled yet", "warm": "compiled before"}
 WARM = 21
 """Processes for each way that find everything built; odd, so that one of them is the median."""
 COLD_SECONDS = 60.0
@@ -27,6 +27,7 @@ SIZE = 16
 """Elements: so few that a kernel takes no time. A case without such a size takes its smallest."""
 SHARED = ("start", "context", "inputs")
 """The stages that do not depend on the way."""
+NO_DIFFERENCE = "no difference"
 
 
 class FirstResultError(RuntimeError):
@@ -177,7 +178,7 @@ def _judged(rows: Sequence[Row]) -> list[Row]:
         own = row["own_seconds"]
         best = min((each["own_seconds"] for each in rows if each["state"] == row["state"]), key=lambda it: it["median"])
         is_near = own["p10"] <= best["p90"]
-        verdict = "no difference" if is_near else f"+ {seconds(own['median'] - best['median'])}"
+        verdict = NO_DIFFERENCE if is_near else f"+ {seconds(own['median'] - best['median'])}"
         judged.append(row | {"verdict": verdict})
     return judged
 
@@ -197,7 +198,8 @@ def first_result_table(rows: Sequence[Row]) -> Table:
 
 def _note(rows: Sequence[Row]) -> str:
     counts = {row["state"]: f"{row['own_seconds']['samples']} {row['state']}" for row in rows}
-    shared = [f"{stage} {seconds(statistics.median(row['stages'][stage] for row in rows))}" for stage in SHARED]
+    warm = [row for row in rows if row["state"] == "warm"]
+    shared = [f"{stage} {seconds(statistics.median(row['stages'][stage] for row in warm))}" for stage in SHARED]
     return (
         f"Host clock; medians of {' and '.join(counts.values())} fresh processes. All ways take in addition: "
         f"{', '.join(shared)}."
@@ -205,12 +207,27 @@ def _note(rows: Sequence[Row]) -> str:
 
 
 def first_result_figure(rows: Sequence[Row], kernel: str) -> Any:
-    """Draw the stages of every way's median process that depend on the way, with the p10–p90 range of their sum."""
-    panels: dict[str, dict[str, dict[str, float]]] = {state: {} for state in STATES}
-    ranges: dict[str, dict[str, tuple[float, float]]] = {state: {} for state in STATES}
-    for row in rows:
-        own = {stage: length for stage, length in row["stages"].items() if stage not in SHARED}
-        panels[row["state"]][row["way"]] = own
-        ranges[row["state"]][row["way"]] = (row["own_seconds"]["p10"], row["own_seconds"]["p90"])
+    """Draw the stages of every way's median process that depend on the way, with the p10–p90 range of their sum.
+
+    The title of a panel is its conclusion: which ways do not differ from the fastest, and by how much the others do.
+    """
+    panels: dict[str, dict[str, dict[str, float]]] = {}
+    ranges: dict[str, dict[str, tuple[float, float]]] = {}
+    for state, meaning in STATES.items():
+        of_state = [row for row in rows if row["state"] == state]
+        title = f"{state}, {meaning}:\n{_conclusion(of_state)}"
+        panels[title], ranges[title] = {}, {}
+        for row in of_state:
+            own = {stage: row["stages"][stage] for stage in STAGES if stage not in SHARED}
+            panels[title][row["way"]] = own
+            ranges[title][row["way"]] = (row["own_seconds"]["p10"], row["own_seconds"]["p90"])
     label = "seconds besides interpreter, context and inputs (host clock)"
     return figures.stacked_bars(panels, label, f"The first result of {kernel}", ranges=ranges)
+
+
+def _conclusion(rows: Sequence[Row]) -> str:
+    near = [row["way"] for row in rows if row["verdict"] == NO_DIFFERENCE]
+    far = [row for row in rows if row["way"] not in near]
+    slower = [f"{row['way']} {row['verdict']}" for row in sorted(far, key=lambda row: row["own_seconds"]["median"])]
+    first = f"{near[0]} first" if len(near) == 1 else f"{NO_DIFFERENCE} between {', '.join(near)}"
+    return "; ".join([first, *slower])
