@@ -26,7 +26,8 @@ def main() -> None:
 
 def _first_result_figure() -> Any:
     """Draw the first results in lesson 01's newest recording, without the host way."""
-    recorded = [json.loads(path.read_text()) for path in (kernels.root() / "book" / "results").glob("*/01_doublify.json")]
+    results = kernels.root() / "book" / "results"
+    recorded = [json.loads(path.read_text()) for path in results.glob("*/01_doublify.json")]
     if not recorded:
         sys.exit("lesson 01 has not been recorded: `make record` on a GPU machine")
     newest = max(recorded, key=lambda content: content["stamp"]["date"])
