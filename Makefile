@@ -34,6 +34,8 @@ export PATH := $(dir $(PY)):$(CURDIR)/build/site/bin:$(PATH)
 export PYTHONPATH := $(CURDIR)/scripts:$(CURDIR)/build/release:$(CURDIR)/build/site:$(PYTHONPATH)
 else
 PY := .venv/bin/python
+# uv would install into an environment of somebody else's that is active, a Conda environment too.
+export VIRTUAL_ENV := $(CURDIR)/.venv
 # A new module asks for a new editable install, which knows each by its name.
 READY := .venv/.ready-$(shell find scripts -name '*.py' | LC_ALL=C sort | cksum | cut -d' ' -f1)
 endif

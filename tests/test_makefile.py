@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-SHOW = "show:\n\t@echo $$UV_SYSTEM_CERTS,$$PIP_CERT,$$HOME\n"
+SHOW = "show:\n\t@echo $$UV_SYSTEM_CERTS,$$PIP_CERT,$$HOME\nactive:\n\t@echo $$VIRTUAL_ENV\n"
 
 
-def shown(root: Path, **variables: str) -> list[str]:
+def shown(root: Path, target: str = "show", **variables: str) -> list[str]:
     """The lines that a recipe prints which shows its variables, where the environment has these and no others."""
     if shutil.which("make") is None:
         pytest.skip("no make here")
-    make = ["make", "--silent", "--file", "Makefile", "--file", "-", "show"]
+    make = ["make", "--silent", "--file", "Makefile", "--file", "-", target]
     variables |= {"PATH": os.environ["PATH"]}
     done = subprocess.run(make, cwd=root, input=SHOW, env=variables, capture_output=True, text=True, check=True)
     return done.stdout.splitlines()
@@ -33,3 +33,9 @@ def test_the_systems_certificates_are_trusted_unless_others_are_named(root: Path
 def test_a_home_that_cannot_be_written_is_replaced(root: Path, home: dict[str, str]) -> None:
     [said, line] = shown(root, **home)
     assert said.endswith("caches go to build/home") and line.endswith(f",{root}/build/home")
+
+
+def test_an_environment_that_is_active_is_left_alone(root: Path) -> None:
+    """uv installs into the active environment, of Conda too, unless VIRTUAL_ENV names another."""
+    elsewhere = {"VIRTUAL_ENV": "/elsewhere", "CONDA_PREFIX": "/conda"}
+    assert shown(root, "active", HOME="/tmp", **elsewhere) == [f"{root}/.venv"]
