@@ -147,12 +147,15 @@ def test_a_bad_file_is_a_row_and_the_others_are_judged(mine: Path, tmp_path: Pat
         "wrong": MINE.replace("RESULT", "x[i] + 2"),
         "right": MINE.replace("RESULT", "x[i] + 1"),
     }
+    folder = tmp_path / ("wider than a terminal, " * 5)
+    folder.mkdir()
     for name, text in answers.items():
-        (tmp_path / f"{name}.cu").write_text(text, encoding="latin-1")
+        (folder / f"{name}.cu").write_text(text, encoding="latin-1")
     (tmp_path / "case.py").write_text(REFUSED)
-    files, rows = [str(tmp_path / f"{name}.cu") for name in answers], tmp_path / "rows.json"
+    files, rows = [str(folder / f"{name}.cu") for name in answers], tmp_path / "rows.json"
     done = fourways("check", *files, "--case", tmp_path / "case.py", "--way", "host", "--json", rows)
     assert done.exit_code == 1 and "Traceback" not in done.stderr
+    assert all(f"{file}\n" in done.stdout for file in files), "names are not broken"
     content = json.loads(rows.read_text())
     jsonschema.validate(content, book.results_schema())
     found = {row["file"]: row for row in content["tables"]["check"]}

@@ -105,7 +105,10 @@ def test_what_goes_deeper_ends_at_the_next_heading_of_its_level(found: lesson.Le
 
 def test_cells_between_a_question_and_its_answer(found: lesson.Lesson) -> None:
     assert sources(found, lesson.asked(found.notebook)) == ["print(1)", "print(2)\nprint(3)"]
-    (question,) = lesson.questions(found.notebook)
+    notebook = found.notebook
+    notebook.cells.insert(0, nbformat.v4.new_code_cell("print(0)"))
+    assert not lesson.asked(notebook)[0], "before the first question"
+    (question,) = lesson.questions(notebook)
     assert question.split() == ["How", "many?", "-", "one", "-", "two", ":::"]
 
 

@@ -198,6 +198,8 @@ def test_a_header_above_the_kernel_is_refused(case: Case, tmp_path: Path) -> Non
         ("// SPDX-License-Identifier: MIT\n\n/** Half of x.\n * Fast. */", "Half of x."),
         ("// " + "Half of x, or " * 9, "Half of x, or Half of x, or Half of x, or Half of x, or Half of x."),
         ("// Half of x; that is, " + "half " * 20, "Half of x."),
+        ("// " + "half " * 15 + "half", "half " * 15 + "half."),
+        ("// " + "half " * 15 + "halfs", "The CUDA kernel scale."),  # a line of 80 characters is too long
         ("// one\\two", "The CUDA kernel scale."),
         ("", "The CUDA kernel scale."),
     ],
