@@ -111,7 +111,11 @@ COMMANDS = (
     Command("link", linking, ("", "library.cu caller.cu --entry neighbours")),
     Command("profile", profiling, ("1 --clocks none", "my.cu --clocks none")),
     Command("timeline", timeline, ("1 --size 2^16",)),
-    Command("choose", choosing, ("", "--kernel 2us --launches 100000 --runs 1 --cold 0")),
+    Command(
+        "choose",
+        choosing,
+        ("--callers strangers --pythons 4 --systems 2", "--kernel 2us --launches 100000 --runs 1 --cold 0"),
+    ),
 )
 
 TABLES: dict[str, Sequence[Callable[[Sequence[tables.Row]], tables.Table]]] = {
@@ -124,7 +128,9 @@ TABLES: dict[str, Sequence[Callable[[Sequence[tables.Row]], tables.Table]]] = {
     "profile": [profiling.table],
     "profile_lines": [profiling.lines_table],
     "timeline": [timeline.table],
+    "advice": [choosing.advice_table],
     "choose": [choosing.table],
+    "out": [choosing.out_table],
 }
 """The functions that show the rows of a recorded table, by the table's name."""
 

@@ -65,9 +65,18 @@ def advise(
     else:
         sentences.append("Nothing fits: each candidate is ruled out for the reason above.")
     sentences += _on_situation(situation, late if len(late) == len(timed) else {})
-    columns = [("out", lambda row: row["way"]), ("because", lambda row: row["reason"])]
-    out = Table("out", [{"way": name, "reason": reason} for name, reason in reasons.items()], columns)
+    out = out_table([{"way": name, "reason": reason} for name, reason in reasons.items()])
     return Advice(take, sentences, out, times)
+
+
+def advice_table(rows: Sequence[Row]) -> Table:
+    """Show the sentences of an advice, each in a row as `sentence`."""
+    return Table("advice", rows, [("advice", lambda row: row["sentence"])])
+
+
+def out_table(rows: Sequence[Row]) -> Table:
+    """Show the candidates that a situation rules out: `way` and `reason`."""
+    return Table("out", rows, [("out", lambda row: row["way"]), ("because", lambda row: row["reason"])])
 
 
 def _with_cubin(costs: Mapping[str, Cost]) -> Mapping[str, Cost]:
@@ -108,10 +117,11 @@ def _on_time(rows: Sequence[Row], cost: Cost | None, kernel: float) -> Iterator[
     work = seconds(asked["runs"] * (1 + asked["launches"]) * kernel)
     apart = rows[-1]["total_seconds"] - rows[0]["total_seconds"]
     if len(rows) > 1:
-        verdict = ": the time does not matter" if apart < SMALL_SECONDS else ""
+        verdict = f". Below {seconds(SMALL_SECONDS)} the time does not matter" if apart < SMALL_SECONDS else ""
+        together = f", all {asked['nodes']} machines together," if asked["nodes"] > 1 else ""
         yield (
-            f"A GPU works {work} a day, and the slowest candidate takes {seconds(apart)} a day more than the fastest"
-            f"{verdict} (measured on {asked['origin']})."
+            f"A GPU works {work} a day, and the slowest candidate takes{together} {seconds(apart)} a day more than the "
+            f"fastest{verdict} (measured on {asked['origin']})."
         )
     if asked["edits"]:
         yield f"With it, a change of the kernel takes {seconds(cost.edit)} until the next result (lesson 00)."
@@ -162,7 +172,7 @@ def _on_situation(situation: Situation, late: Mapping[str, Cost]) -> Iterator[st
                 if held
                 else ""
             )
-            + " (lesson 04). Their kernels take turns (lesson 14)."
+            + " (lesson 04). Their kernels take turns, unless NVIDIA's MPS runs them side by side (lesson 14)."
         )
     if situation.offline:
         yield "`fourways wheelhouse` collects the wheels to carry; no way fetches anything when it runs (README)."

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from fourways.choosing.model import Cost, spread, total
+from fourways.choosing.situation import CUBIN
 from fourways.tables import Row, Table, seconds, seconds_range
 
 
@@ -95,7 +96,8 @@ def _launch(row: Row) -> str:
 def _note(rows: Sequence[Row]) -> str:
     asked, origins = rows[0], dict.fromkeys(row["origin"] for row in rows)
     nodes = f"; machines: {asked['nodes']:,}" if asked.get("nodes", 1) > 1 else ""
+    computed = f" {CUBIN}: not timed, but computed without the build." if CUBIN in {row["way"] for row in rows} else ""
     return (
         f"Runs: {asked['runs']:,}, {asked['cold_runs']:,} of them cold; launches in each: {asked['launches']:,}; "
-        f"edits: {asked['edits']:,}{nodes}. Measured on {'; '.join(origins)}."
+        f"edits: {asked['edits']:,}{nodes}. Measured on {'; '.join(origins)}.{computed}"
     )

@@ -24,7 +24,7 @@ class ResultsError(ValueError):
 def recorded(earlier: bool = False) -> list[Path]:
     """Return the book's files with the costs of the ways: lessons 00 and 01, as recorded on its first GPU.
 
-    `earlier` takes an earlier recording of lesson 01, of another machine. Raises ResultsError if there are none.
+    `earlier` takes first results and launches that were measured earlier. Raises ResultsError if there are none.
     """
     folders = sorted(path.parent for path in (kernels.root() / "book" / "results").glob("*/01_doublify.json"))
     if not folders:

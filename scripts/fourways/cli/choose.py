@@ -112,7 +112,8 @@ def choose(
     for table in shown:
         console.print()
         console.print(table)
-    keep(json_file, shown, figure, lambda: choosing.figure(chosen, seconds))
+    told = choosing.advice_table([{"sentence": sentence} for sentence in advice.sentences])
+    keep(json_file, [told, *shown], figure, lambda: choosing.figure(chosen, seconds))
 
 
 def _is_default(context: typer.Context, name: str) -> bool:
