@@ -26,7 +26,17 @@ def test_an_answer_with_rows_and_a_figure(tmp_path: Path) -> None:
     found = json.loads(rows.read_text())["tables"]["choose"]
     assert {row["way"] for row in found} == {"nvrtc", "nvcc", "pycuda", "pybind11", "cubin"}
     assert (found[0]["launches"], found[0]["runs"], found[0]["kernel_seconds"]) == (100_000, 100, pytest.approx(2e-6))
-    assert "A kernel of 2.00 µs" in figure.read_text()
+    assert "A kernel of 2.00 µs" in figure.read_text() and ">pycuda<" in figure.read_text()
+
+
+def test_the_advice_is_kept_and_ways_that_are_out_are_not_drawn(tmp_path: Path) -> None:
+    rows, figure = tmp_path / "rows.json", tmp_path / "choose.svg"
+    done = fourways("choose", "--callers", "strangers", "--json", rows, "--figure", figure)
+    tables = json.loads(rows.read_text())["tables"]
+    told = [row["sentence"] for row in tables["advice"]]
+    assert told[0].startswith("Take nvrtc") and " ".join(done.stdout.split()).startswith(" ".join(told))
+    assert {row["way"] for row in tables["out"]} == {"nvcc", "pycuda", "lto"}
+    assert ">nvrtc<" in figure.read_text() and ">pycuda<" not in figure.read_text()
 
 
 def test_in_a_terminal_it_asks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,7 +113,9 @@ def choose(
         console.print()
         console.print(table)
     told = choosing.advice_table([{"sentence": sentence} for sentence in advice.sentences])
-    keep(json_file, [told, *shown], figure, lambda: choosing.figure(chosen, seconds))
+    left = {row["way"] for row in advice.times.rows} if advice.times else set()
+    drawn = {name: cost for name, cost in chosen.items() if name in left} or chosen
+    keep(json_file, [told, *shown], figure, lambda: choosing.figure(drawn, seconds))
 
 
 def _is_default(context: typer.Context, name: str) -> bool:
