@@ -71,10 +71,10 @@ def make(
 
 def _unavailable(compiler: str, path: Path, has_binding: bool) -> str:
     """Return why `compiler` cannot build the kernel file `path` on this machine, or ""."""
-    if compiler == "pycuda" and not toolchain.installed("pycuda"):
-        return "PyCUDA is not installed: fourways install-pycuda"
+    if compiler == "pycuda" and (absent := toolchain.missing("pycuda")):
+        return absent
     if compiler in ("nvcc", "pycuda", "cmake") and not toolchain.nvcc():
-        return f"no nvcc found: {toolchain.SETUP}"
+        return toolchain.NO_NVCC
     if compiler == "cmake":
         if not toolchain.program("cuobjdump"):
             return f"no cuobjdump found, which looks into the module: {toolchain.SETUP}"

@@ -171,7 +171,7 @@ def _fetch(nvrtc, program, what: str) -> bytes:  # type: ignore[no-untyped-def] 
 def _nvcc(path: Path, numbers: Sequence[str], output: str, options: Sequence[str]) -> tuple[bytes, float, str]:
     compiler = toolchain.nvcc()
     if compiler is None:
-        raise BuildError(f"no nvcc found: {toolchain.SETUP}")
+        raise BuildError(toolchain.NO_NVCC)
     *others, last = numbers
     target = {
         "cubin": ["-cubin", f"-arch=sm_{last}", "-Xptxas=-v"],

@@ -106,7 +106,7 @@ def _built(texts: dict[str, str], name: str) -> Path:
     """Return the folder of the package, and build it unless an earlier build is there."""
     compiler = toolchain.nvcc()
     if compiler is None:
-        raise PackageError(f"no nvcc found: {toolchain.SETUP}")
+        raise PackageError(toolchain.NO_NVCC)
     arch = _arch()
     versions = [toolchain.program_version(each) for each in (compiler, toolchain.host_compiler()) if each]
     tools = [sys.version, sys.prefix, pybind11.__version__, str(compiler), *versions]

@@ -23,7 +23,7 @@ from fourways.toolchain.find import (
     roots,
     run,
 )
-from fourways.toolchain.missing import MORE, NO_DRIVER, PACKAGES, SETUP, installed, missing
+from fourways.toolchain.missing import MORE, NO_NVCC, PACKAGES, SETUP, installed, missing
 from fourways.toolchain.stamp import stamp
 from fourways.toolchain.versions import (
     CUPY,

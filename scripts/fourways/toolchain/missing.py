@@ -7,11 +7,12 @@ from fourways.toolchain.driver import driver, gpus
 from fourways.toolchain.find import host_compiler, nvcc
 
 SETUP = "make setup"
-NO_DRIVER = "no NVIDIA driver: this way runs on a machine with an NVIDIA GPU"
+NO_NVCC = f"no nvcc found: {SETUP}"
+_NO_DRIVER = "no NVIDIA driver: this way runs on a machine with an NVIDIA GPU"
 
 _CUDA = "'cuda-toolkit==13.0.*'"  # otherwise pip replaces the lessons' CUDA by that of the newest PyTorch
 _ABSENT = {
-    "nvcc": f"no nvcc found: {SETUP}",
+    "nvcc": NO_NVCC,
     "host compiler": "no C++ compiler found: install g++ (on Debian and Ubuntu: apt install g++)",
     "cupy": f"CuPy is not installed: {SETUP}",
     "pycuda": "PyCUDA is not installed: fourways install-pycuda",
@@ -43,7 +44,7 @@ def missing(need: str) -> str | None:
     if need == "gpu":
         present = driver()
         if present is None:
-            return NO_DRIVER
+            return _NO_DRIVER
         reason = present.problem or "CUDA_VISIBLE_DEVICES may hide it"
         return None if gpus() else f"the NVIDIA driver shows no GPU ({reason}): `nvidia-smi` tells more"
     if need == "two-gpus":
