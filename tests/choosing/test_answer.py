@@ -72,8 +72,8 @@ def test_the_figure_rings_the_crossings() -> None:
     assert [text.get_text() for text in drawn.legends[0].texts] == ["far", "tied", "near"]
     dots = [line.get_xydata().tolist() for line in axes.lines if line.get_marker() == "o"]
     rings = [dot[0] for dot in dots if len(dot) == 1]
-    assert [ring[0] for ring in rings] == pytest.approx([83333.3]), "the starts of tied and far are too near"
-    assert len(axes.lines) == 3 + 1 and len(axes.collections) == 3, "a line and a band each"
+    assert [ring[0] for ring in rings] == pytest.approx([73333.3, 116666.7]), "far overtakes tied, then near"
+    assert len(axes.lines) == 3 + 2 and len(axes.collections) == 3, "a line and a band each"
     assert len(choosing.figure(COSTS, 1e-6, most=50_000).axes[0].lines) == 3, "what lies beyond is not drawn"
 
 

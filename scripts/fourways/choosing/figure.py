@@ -13,7 +13,8 @@ def figure(costs: Mapping[str, Cost], kernel: float, most: int = 10**7) -> Any:
     """Draw the seconds of a program against its launches, from 1 to `most`, on two logarithmic axes.
 
     `kernel` is the GPU's seconds for a launch. Bands reach from the 10th to the 90th percentile of the start and of a
-    launch; where bands overlap, no way is faster. Rings mark where one way overtakes another by more than that.
+    launch; where bands overlap, no way is faster. A ring on the line of a way marks where its band leaves another's, so
+    that it is faster from there on.
     """
     import matplotlib.pyplot as plt
     from matplotlib.ticker import LogLocator, NullFormatter
@@ -30,9 +31,9 @@ def figure(costs: Mapping[str, Cost], kernel: float, most: int = 10**7) -> Any:
         ax.plot(launches, [total(cost, each, kernel) for each in launches], label=name, **look)
         low, high = zip(*(spread(cost, each, kernel) for each in launches), strict=True)
         ax.fill_between(launches, low, high, color=colour, alpha=0.2, linewidth=0)
-    for where, first, _ in crossings(costs.values(), kernel):
+    for where, _, then in crossings(costs.values(), kernel):
         if where <= most:
-            ax.plot(where, total(first, where, kernel), "o", color="#000000", fillstyle="none", markersize=9)
+            ax.plot(where, total(then, where, kernel), "o", color="#000000", fillstyle="none", markersize=9)
     ax.set(xscale="log", yscale="log", xlabel="launches after the first", ylabel="total (host clock)")
     ax.yaxis.set_major_locator(LogLocator(10, (1, 2, 5)))
     ax.yaxis.set_major_formatter(lambda value, _: tables.seconds(value))

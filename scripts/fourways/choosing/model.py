@@ -46,24 +46,29 @@ def total(cost: Cost, launches: float, kernel: float) -> float:
 
 def spread(cost: Cost, launches: float, kernel: float) -> tuple[float, float]:
     """Return `total` with the start and the launch at their 10th percentiles, and with both at their 90th."""
+    low, high = _launches(cost, kernel)
+    return cost.low + launches * low, cost.high + launches * high
+
+
+def _launches(cost: Cost, kernel: float) -> tuple[float, float]:
+    """Return the seconds between two launches, at the 10th and the 90th percentile."""
     low = cost.launch if cost.launch_low is None else cost.launch_low
     high = cost.launch if cost.launch_high is None else cost.launch_high
-    return cost.low + launches * max(low, kernel), cost.high + launches * max(high, kernel)
+    return max(low, kernel), max(high, kernel)
 
 
 def crossing(first: Cost, then: Cost, kernel: float) -> float | None:
-    """Return the number of launches from which `then`, which starts later, is faster than `first`, or None if never.
+    """Return the number of launches from which `then` is faster than `first` by more than the spread of both.
 
-    None, too, if their starts or their launches differ by no more than the spread.
+    Returns None if it never is, or is from the start.
     """
-    far = 10**12  # launches: the start no longer counts
-    if first.high >= then.low or spread(then, far, kernel)[1] >= spread(first, far, kernel)[0]:
-        return None
-    return (then.start - first.start) / (max(first.launch, kernel) - max(then.launch, kernel))
+    behind = then.high - first.low
+    gain = _launches(first, kernel)[0] - _launches(then, kernel)[1]
+    return behind / gain if behind > 0 and gain > 0 else None
 
 
 def crossings(costs: Iterable[Cost], kernel: float) -> list[tuple[float, Cost, Cost]]:
-    """Return every crossing: its launches, the way that is faster before it, and the way that is faster after it.
+    """Return every crossing: its launches, the way that falls behind there, and the way that is faster from there on.
 
     Crossings are sorted by launches.
     """
