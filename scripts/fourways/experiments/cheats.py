@@ -26,7 +26,8 @@ _CHUNK, _THREADS = 8192, 512  # elements of a block in saxpy, threads of a block
 _COMPUTES = 20  # more calls than a check and a short warm-up make
 _PAUSE = 3.0  # seconds
 _SOURCE = r"""
-extern "C" __global__ void saxpy(float a, const float *x, const float *y, float *z, long long n)
+extern "C" __global__ void saxpy(float a, const float *__restrict__ x, const float *__restrict__ y,
+                                 float *__restrict__ z, long long n)
 {
     const long long first = (long long)blockIdx.x * CHUNK, end = first + CHUNK < n ? first + CHUNK : n;
 #ifdef REPLAY
@@ -37,7 +38,7 @@ extern "C" __global__ void saxpy(float a, const float *x, const float *y, float 
 #endif
     for (long long i = first + threadIdx.x; i < end; i += blockDim.x)
 #ifdef WRITE_NAN
-        z[i] = __int_as_float(0x7fffffff);
+        z[i] = 0.0f / 0.0f;
 #else
         z[i] = a * x[i] + y[i];
 #endif
