@@ -22,7 +22,7 @@ def kernels_on_the_cpu(tmp_path_factory: pytest.TempPathFactory, monkeypatch: py
     def kernel(name: str, macro: str) -> Any:
         file = tmp_path_factory.getbasetemp() / "cheats.cu"
         if not file.exists():
-            file.write_text(cheats._SOURCE)
+            file.write_text(cheats.SOURCE)
         options = (f"-DCHUNK={cheats._CHUNK}", f"-D{macro}")
         return host.compile(file, options).get_function(name)
 
@@ -116,7 +116,6 @@ def test_other_inputs_are_other_numbers_of_the_same_kind() -> None:
 def test_a_pause_comes_before_the_idle_cheat_only(monkeypatch: pytest.MonkeyPatch) -> None:
     paused: list[float] = []
     monkeypatch.setattr(cheats.time, "sleep", paused.append)
-    monkeypatch.setattr(cheats, "CHEATS", (cheats.Cheat("", "", *BY_NAME["idle clock"][2:5], size=64),))
     trial("idle clock", is_honest=True).settle()
     assert paused == []
     trial("idle clock").settle()

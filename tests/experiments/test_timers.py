@@ -282,7 +282,8 @@ def test_nvbench_runs_once_with_all_functions(installed: Callable[..., None], st
         def __init__(self, name: str) -> None:
             self.name = name
 
-        def exec(self, launcher: Callable[[Any], None]) -> None:
+        def exec(self, launcher: Callable[[Any], None], batched: bool) -> None:
+            assert not batched
             launcher(SimpleNamespace(get_stream=lambda: f"the stream of {self.name}"))
             launched[self.name] = [0.25, 0.5]
 

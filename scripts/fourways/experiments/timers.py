@@ -160,13 +160,13 @@ def nvbench(makes: Makes) -> dict[str, Row]:
             with cupy.cuda.Stream.from_external(launch.get_stream()):
                 trial.call()
 
-        return state.exec(launcher)
+        return state.exec(launcher, batched=False)
 
     for name in makes:
         bench.register(functools.partial(benchmark, name)).set_name(name)
     with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
         path = Path(folder, "results.json")
-        bench.run_all_benchmarks(["timers", "--quiet", "--devices", "0", "--timeout", "3", "--jsonbin", str(path)])
+        bench.run_all_benchmarks(["timers", "--quiet", "--devices", "0", "--timeout", "2", "--jsonbin", str(path)])
         results = BenchmarkResult.from_json(path)
 
     def samples(name: str) -> Samples:
