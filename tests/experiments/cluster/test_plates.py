@@ -8,6 +8,7 @@ import pytest
 
 from fourways import toolchain
 from fourways.experiments import cluster
+from fourways.experiments.cluster import plates
 
 
 def rows() -> list[dict]:
@@ -26,7 +27,7 @@ def rows() -> list[dict]:
 
 def after_steps() -> np.ndarray:
     """The plate of CHECK after its steps."""
-    height, width, steps = cluster.CHECK
+    height, width, steps = plates.CHECK
     u = np.random.default_rng(1).random((height, width), np.float32)
     for _ in range(steps):
         u[1:-1, 1:-1] = np.float32(0.25) * ((u[:-2, 1:-1] + u[2:, 1:-1]) + (u[1:-1, :-2] + u[1:-1, 2:]))
@@ -34,14 +35,14 @@ def after_steps() -> np.ndarray:
 
 
 def test_speedup_is_over_one_gpu_on_the_same_plate() -> None:
-    table = cluster.scaling_table(rows())
+    table = plates.scaling_table(rows())
     found = [(row["side"], row["gpus"], row["speedup"]) for row in table.rows]
     assert found == [(32, 1, 1.0), (32, 2, 1.6), (32, 2, 2.0), (64, 1, 1.0), (64, 2, 1.6), (64, 2, 2.0)]
     assert "64²    2     both at once            32.0 s  2.00" in str(table)
 
 
 def test_the_figure_has_a_bar_each_beside_the_ideal() -> None:
-    (axes,) = cluster.scaling_figure(cluster.scaling_table(rows())).axes
+    (axes,) = cluster.scaling_figure(plates.scaling_table(rows())).axes
     assert axes.get_title(loc="left") == "2 GPUs"
     assert [text.get_text() for text in axes.get_yticklabels()] == ["ideal", "compute, then exchange", "both at once"]
     assert [bar.get_width() for bar in axes.patches] == [2.0, 1.6, 2.0]
@@ -49,10 +50,10 @@ def test_the_figure_has_a_bar_each_beside_the_ideal() -> None:
 
 def test_strips_are_checked_row_by_row() -> None:
     u = after_steps()
-    cluster.check_strips([u[:40], u[40:]], "right")
+    plates.check_strips([u[:40], u[40:]], "right")
     u[40, 5] = 2
     with pytest.raises(ValueError, match="wrong: row 40 of 97 is wrong after 40 steps, 1 rows in all"):
-        cluster.check_strips([u[:40], u[40:]], "wrong")
+        plates.check_strips([u[:40], u[40:]], "wrong")
 
 
 def test_what_fails_is_named_and_the_rest_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

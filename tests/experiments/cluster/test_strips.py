@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from fourways.experiments import cluster
+from fourways.experiments.cluster import strips
 
 
 def launch(u: np.ndarray, v: np.ndarray) -> None:
@@ -39,7 +40,7 @@ def whole(u: np.ndarray, steps: int) -> np.ndarray:
     return u
 
 
-@pytest.mark.parametrize("step", [cluster.step_then_exchange, cluster.step_while_exchanging])
+@pytest.mark.parametrize("step", [strips.step_then_exchange, cluster.step_while_exchanging])
 @pytest.mark.parametrize(("count", "height"), [(1, 6), (2, 6), (2, 7), (3, 11), (4, 13), (4, 8)])
 def test_ranks_that_exchange_halos(step: Any, count: int, height: int) -> None:
     u, queues = plate(height), {(a, b): Queue() for a in range(count) for b in range(count)}
@@ -52,13 +53,13 @@ def test_ranks_that_exchange_halos(step: Any, count: int, height: int) -> None:
             for side, _, halo in pairs:
                 halo[:] = queues[side.peer, rank].get(timeout=20)
 
-        sides = cluster.sides(rank, count)
+        sides = strips.sides(rank, count)
         for side in sides:
             side.fresh = np.empty((3, u.shape[1]), np.float32)
-        strip = cluster.Strip(launch, exchange, sides, Stream(), Stream(), Stream(), Stream())
-        held, own = cluster.with_halos(rank, count, height), cluster.own_rows(rank, count, height)
+        strip = strips.Strip(launch, exchange, sides, Stream(), Stream(), Stream(), Stream())
+        held, own = strips.with_halos(rank, count, height), strips.own_rows(rank, count, height)
         old, new = u[held.start : held.stop].copy(), np.full((len(held), u.shape[1]), np.nan, np.float32)
-        cluster.steps_by_launches(step, strip, old, new)()
+        strips.steps_by_launches(step, strip, old, new)()
         found[rank] = old[own.start - held.start :][: len(own)]
 
     threads = [threading.Thread(target=rank_of, args=(rank,)) for rank in range(count)]
@@ -66,26 +67,26 @@ def test_ranks_that_exchange_halos(step: Any, count: int, height: int) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert np.array_equal(np.concatenate([found[rank] for rank in range(count)]), whole(u, cluster.ROUND))
+    assert np.array_equal(np.concatenate([found[rank] for rank in range(count)]), whole(u, strips.ROUND))
 
 
 @pytest.mark.parametrize(("count", "height"), [(1, 6), (2, 7), (3, 11)])
 def test_peer_copies(count: int, height: int) -> None:
     u, parts = plate(height), []
     for rank in range(count):
-        held = cluster.with_halos(rank, count, height)
+        held = strips.with_halos(rank, count, height)
         mine = u[held.start : held.stop].copy()
-        parts.append(cluster.Part(nullcontext(), cluster.sides(rank, count), Stream(), Stream(), mine, mine + 9))
+        parts.append(strips.Part(nullcontext(), strips.sides(rank, count), Stream(), Stream(), mine, mine + 9))
     for _ in range(5):
-        cluster.step_with_peer_copies(parts, launch, lambda halo, part, row, peer: np.copyto(halo, row))
+        strips.step_with_peer_copies(parts, launch, lambda halo, part, row, peer: np.copyto(halo, row))
     got = []
     for rank, part in enumerate(parts):
-        held, own = cluster.with_halos(rank, count, height), cluster.own_rows(rank, count, height)
+        held, own = strips.with_halos(rank, count, height), strips.own_rows(rank, count, height)
         got.append(part.u[own.start - held.start :][: len(own)])
     assert np.array_equal(np.concatenate(got), whole(u, 5))
 
 
 def test_every_row_has_one_owner() -> None:
     for count in (1, 2, 3, 4):
-        rows = [row for rank in range(count) for row in cluster.own_rows(rank, count, 13)]
+        rows = [row for rank in range(count) for row in strips.own_rows(rank, count, 13)]
         assert rows == list(range(13))
