@@ -71,6 +71,56 @@ def test_the_way_that_goes_wrong_while_it_is_timed_is_named(size: int, when: str
         timing.time_ways(ways, ["nvrtc", "nvcc"], 1009)
 
 
+def on_a_stream_of_its_own() -> Callable[..., None]:
+    """It waits in its first call of each size, so that the first check sees the answer."""
+    stream, sizes = cupy.cuda.Stream(non_blocking=True), set()
+
+    def run(x: Any, y: Any) -> None:
+        with stream:
+            cupy.multiply(x, np.float32(2), out=y)
+        if x.size not in sizes:
+            sizes.add(x.size)
+            stream.synchronize()
+
+    return run
+
+
+def test_work_on_another_stream_is_not_timed() -> None:
+    with pytest.raises(checking.CheckFailure, match="doublify_nvrtc, size 1009: it works on another stream than "):
+        timing.time_way(ways_of(nvrtc=on_a_stream_of_its_own()), "nvrtc", 1009)
+    (tuned,) = tuning.tune(ways_of(), [{}], on_a_stream_of_its_own, 1009)
+    assert tuned["seconds"] is None and "works on another stream" in tuned["problem"]
+
+
+def test_work_in_the_current_stream_is_found_there_whichever_that_is() -> None:
+    """Also work of a call that waits for it, and work on the default stream, for which a plain stream waits."""
+    x = np.ones(2**20, np.float32)
+    for stream in (cupy.cuda.Stream.null, cupy.cuda.Stream(), cupy.cuda.Stream(non_blocking=True)):
+        with stream:
+            judged = timing.Judged("gpu", (x,), 2 * x)
+            given, output = judged.values
+            assert judged.elsewhere(lambda x=given, y=output: cupy.multiply(x, np.float32(2), out=y)) is None
+            waits = lambda x=given, y=output, s=stream: (cupy.multiply(x, 2, out=y), s.synchronize())  # noqa: E731
+            assert judged.elsewhere(waits) is None
+            assert judged.problem() is None
+
+
+def test_an_input_that_changes_while_a_way_is_timed_is_named() -> None:
+    calls: list[int] = []
+
+    def run(x: Any, y: Any) -> None:
+        cupy.minimum(x, np.float32(2), out=y)
+        calls.append(x.size)
+        if calls.count(1009) == 9:
+            x[...] = y
+
+    ways = ways_of(nvrtc=run)
+    ways.make_inputs = lambda size: (np.full(size, 4, np.float32),)
+    ways.reference = lambda x: np.minimum(x, 2)
+    with pytest.raises(checking.CheckFailure, match="after the last timed call its input number 0 is changed; "):
+        timing.time_way(ways, "nvrtc", 1009)
+
+
 MIXED = np.dtype([("a", "f4"), ("b", "f8"), ("c", "i2")])
 
 

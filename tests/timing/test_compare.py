@@ -70,6 +70,27 @@ def test_no_sample_is_answered_from_the_output_of_the_one_before(tmp_path: Path)
     assert row["seconds"]["samples"] > 5 and answered[0] == 0
 
 
+def test_a_way_that_changes_its_input_later_has_no_time() -> None:
+    """Its answers are right all the time, but later calls have less work."""
+    calls = []
+
+    def halve(x: np.ndarray, y: np.ndarray) -> None:
+        calls.append(len(calls))
+        np.minimum(x, 2, out=y)
+        if len(calls) == 3:
+            x[:] = y
+
+    ways = ways_of(halve, lambda size: (np.full(size, 4, np.float32),))
+    ways.reference = lambda x: np.minimum(x, 2)
+    with pytest.raises(checking.CheckFailure, match="after the last timed call its input number 0 is changed; "):
+        timing.time_way(ways, "host", 10)
+
+
+def test_on_the_cpu_there_is_no_other_stream() -> None:
+    x = np.ones(10, np.float32)
+    assert timing.Judged("host", (x,), 2 * x).elsewhere(lambda: pytest.fail("called")) is None
+
+
 def test_a_way_that_goes_wrong_while_it_is_timed_has_no_time() -> None:
     calls = []
 

@@ -44,6 +44,8 @@ def tune(
             row["build_seconds"] = time.perf_counter() - start
             row["problem"] = _problem(function, way, cases, ways)
             if not row["problem"]:
+                row["problem"] = judged.elsewhere(functools.partial(function, *judged.values))
+            if not row["problem"]:
                 samples = clock(functools.partial(function, *judged.values), before=judged.restore)
                 if problem := judged.problem():
                     row["problem"] = f"size {size}: after the last timed call {problem}"

@@ -9,8 +9,10 @@ GPU's time for a kernel of one element (for a case, of its smallest size) that a
 
 The ways on the GPU take turns, sample by sample, so that a slow moment of the machine slows all of them. A way whose
 answer is wrong is not timed. Before each sample, outside of the time, the outputs are filled with poison, or an output
-in place with its old contents. After the last sample they are judged. So no call can find its answer in the output of
-an earlier call. On the GPU, this restoring also reads the inputs, so it leaves the L2 cache as a call would (`Judged`).
+in place with its old contents. After the last sample outputs and inputs are judged. So no call can find its answer in
+the output of an earlier call, or leave itself less work. On the GPU, this restoring also reads the inputs, so it leaves
+the L2 cache as a call would (`Judged`). A way that works on another stream than CuPy's current one is not timed: the
+events would not enclose its work.
 
 The *first result* of a fresh process is divided into stages, by the host's clock:
 

@@ -162,6 +162,17 @@ def launch_seconds(call: Call, synchronize: Call, batches: int = 20) -> list[flo
     return samples[1:]
 
 
+def occupy(seconds: float) -> Any:
+    """Occupy one multiprocessor from CuPy's current stream, for `seconds` or, at a low clock, longer.
+
+    Returns the event (`cupy.cuda.Event`) that is done afterwards; waits for nothing.
+    """
+    import cupy
+
+    _kernel("delay")((1,), (1,), (np.int64(seconds * 2e9), cupy.empty(1, np.int64)))  # GPUs run at about 2 GHz
+    return cupy.cuda.get_current_stream().record()
+
+
 @functools.cache
 def _kernel(name: str) -> Any:
     import cupy

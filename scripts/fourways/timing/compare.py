@@ -52,8 +52,9 @@ def time_ways(ways: Ways, names: Sequence[str], size: int) -> list[Row]:
     `graph_seconds` by the GPU's, which is None if the way does not launch on CuPy's current stream. `mhz` is the GPU's
     lowest and highest clock during the warm samples. `bytes` is the least that a kernel must move, every array once;
     `bytes_per_second` is for the warm median.
-    The outputs are restored before each sample, and judged after a way's last sample (`Judged`).
-    Raises CheckFailure, and returns no time, if a way's answer is wrong in its first call or at the end.
+    The outputs are restored before each sample, and judged after a way's last sample, with the inputs (`Judged`).
+    Raises CheckFailure, and returns no time, if a way's answer is wrong in its first call or at the end, if it changes
+    an input, or if it works on another stream than CuPy's current one, where the device's clock does not see it.
     """
     inputs, expected = _case(ways, size)
 
@@ -78,6 +79,9 @@ def time_ways(ways: Ways, names: Sequence[str], size: int) -> list[Row]:
     if on_gpu := [way for way in names if not is_host(way)]:
         shared = judged_on("gpu")
         calls = [functools.partial(ways.functions[way], *shared.values) for way in on_gpu]
+        for way, call in zip(on_gpu, calls, strict=True):
+            if unseen := shared.elsewhere(call):
+                raise checking.CheckFailure(f"{ways.called(way)}, size {size}: {unseen}")
         launches = _launches(ways, on_gpu)
 
         def judge(number: int) -> None:

@@ -1,12 +1,14 @@
 """The arguments of timed calls, with outputs that are restored before each sample and judged after the last one."""
 
 import functools
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from fourways import checking
+from fourways.timing.clocks import occupy
 from fourways.ways import is_host
 
 _PACK = 16  # bytes
@@ -42,7 +44,8 @@ class Judged:
 
     Call `restore` before each sample, outside of the time. It fills the outputs with poison, and those that `in_place`
     names with their input. Otherwise a kernel could find its answer in the output of the sample before. Call `problem`
-    after the last sample. The parameters are those of `checking.verdict`.
+    after the last sample: it also compares the inputs, so no call can leave itself less work. Call `elsewhere` once: it
+    finds work that the events of `measure` do not see. The parameters are those of `checking.verdict`.
 
     On the GPU `restore` leaves the L2 cache as a call does that reads all inputs and writes all outputs. Arrays that
     fit are warm. If they do not fit, the cache holds the ends of all arrays, and the ends of the outputs are not yet
@@ -61,6 +64,8 @@ class Judged:
         fresh = checking.fresh_outputs(inputs, expected, in_place or {})
         placed = [checking.place(way, value) for value in inputs]
         self._expected, self._rtol, self._atol = expected, rtol, atol
+        # on the CPU a call gets `inputs` themselves, and could change them
+        self._before = [value.copy() if is_host(way) and isinstance(value, np.ndarray) else value for value in inputs]
         self._sources: list[Any] = fresh  # `restore` copies them into the outputs
         self._table: Any = None
         if is_host(way):
@@ -99,9 +104,51 @@ class Judged:
             _kernel()((1024,), (256,), (self._table, self._count, self._longest, self._scratch))
 
     def problem(self) -> str | None:
-        """Wait for the GPU, and return what is wrong with the outputs now, or None."""
+        """Wait for the GPU, and return what is wrong with the outputs or the inputs now, or None."""
         got = [checking.fetch(output) for output in self._outputs]
-        return checking.compare_all(got, self._expected, self._rtol, self._atol)
+        return checking.compare_all(got, self._expected, self._rtol, self._atol) or self._changed()
+
+    def _changed(self) -> str | None:
+        """Return a line on the first input that a call has changed, or None."""
+        for number, (before, now) in enumerate(zip(self._before, self.values, strict=False)):
+            if isinstance(before, np.ndarray) and not checking.same(checking.fetch(now), before):
+                return f"its input number {number} is changed"
+        return None
+
+    def elsewhere(self, call: Callable[[], Any]) -> str | None:
+        """Run `call`, and return a line if it works on another stream than CuPy's current one, or None.
+
+        Two events enclose the work of their own stream only. Here a kernel occupies the current stream for 20 ms or
+        more while `call` is queued behind it. An output that changes during this time was written by another stream.
+        On the CPU, and for a `call` that itself waits for its work, the answer is None.
+        """
+        if self._table is None:
+            return None
+        import cupy
+
+        self.restore()
+        before = [_octets(output).copy() for output in self._outputs]
+        now = [cupy.empty_like(octets) for octets in before]
+        beside = cupy.cuda.Stream(non_blocking=True)
+        cupy.cuda.Device().synchronize()
+        occupied = occupy(20e-3)
+        call()
+        time.sleep(5e-3)  # for work elsewhere to begin
+        for octets, output in zip(now, self._outputs, strict=True):
+            octets.data.copy_from_device_async(output.data, output.nbytes, beside)
+        beside.synchronize()
+        is_early = not occupied.done
+        cupy.cuda.Device().synchronize()
+        if is_early and any(bool((a != b).any()) for a, b in zip(before, now, strict=True)):
+            return "it works on another stream than CuPy's current one: events around it do not enclose its work"
+        return None
+
+
+def _octets(array: Any) -> Any:
+    """Return the bytes of a contiguous CuPy array, without a copy."""
+    import cupy
+
+    return cupy.ndarray(array.nbytes, np.uint8, array.data)
 
 
 @functools.cache
