@@ -172,7 +172,10 @@ def nvbench(makes: Makes) -> dict[str, Row]:
     def samples(name: str) -> Samples:
         if name in refused:
             raise refused[name]
-        return list(results[name][0].samples)
+        state = results[name][0]
+        if state.samples is None:
+            raise ObjectionError(state.skip_reason or "it gives no samples")
+        return list(state.samples)
 
     return {name: _reported(functools.partial(samples, name)) for name in makes}
 
@@ -244,11 +247,10 @@ def measured(name: str) -> dict[str, dict[str, Row]]:
     return {cheat.name: {kind: reports[f"{cheat.name}, {kind}"] for kind in ("honest", "cheat")} for cheat in CHEATS}
 
 
-def word(honest: Row, cheat: Row, right: float | None = None) -> str:
+def word(honest: Row, cheat: Row) -> str:
     """Return in a word what a timer makes of a cheat, from its reports of the honest call and of the cheat.
 
     - "notices": it objects to the cheat, and not to the honest call
-    - "blind": it reports for the honest call less than half of `right` seconds, so it does not time the kernel
     - "believes": the medians differ by more than the honest samples' p10 to p90, and by more than `LEAST`
     - "not fooled": they do not
     - "": there is no time to compare
@@ -258,8 +260,6 @@ def word(honest: Row, cheat: Row, right: float | None = None) -> str:
     if not honest["seconds"] or not cheat["seconds"]:
         return ""
     p10, median, p90 = (honest["seconds"][key] for key in ("p10", "median", "p90"))
-    if right and median < right / 2:
-        return "blind"
     differ = abs(cheat["seconds"]["median"] - median) > max(p90 - p10, LEAST * median)
     return "believes" if differ else "not fooled"
 
@@ -274,9 +274,8 @@ def table(reports: Mapping[str, Mapping[str, Mapping[str, Row]]], absent: Mappin
     for cheat in CHEATS:
         pairs = {name: report[cheat.name] for name, report in reports.items()}
         times = {kind: {name: pair[kind]["seconds"] for name, pair in pairs.items()} for kind in ("honest", "cheat")}
-        right = (times["honest"].get(OURS) or {}).get("median")
         row: Row = {"cheat": cheat.name, "means": cheat.means}
-        row["words"] = {name: word(pair["honest"], pair["cheat"], right) for name, pair in pairs.items()}
+        row["words"] = {name: word(pair["honest"], pair["cheat"]) for name, pair in pairs.items()}
         row |= {f"{kind}_seconds": seconds for kind, seconds in times.items()}
         rows.append(row | {"objections": {name: pair["cheat"]["objection"] for name, pair in pairs.items()}})
     cells = [(name, functools.partial(_cell, name)) for name in TIMERS]
