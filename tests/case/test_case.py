@@ -368,7 +368,7 @@ def test_a_template_is_named_by_its_instance(file: Path) -> None:
         Case.load(file)
     case = Case.load(file, "scale<double>")
     assert case.make_inputs(5)[1].dtype == np.float64
-    ways = case.ways()
+    ways = case.ways(["host"])
     assert not ways.functions and "it finds no template by name" in ways.missing["host"]
     with pytest.raises(BuildError, match="host, which says what is right .* refused mine.cu"):
         ways.reference(*ways.make_inputs(5))

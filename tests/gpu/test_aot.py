@@ -227,7 +227,7 @@ def test_pycuda(pycuda: ModuleType, size: int) -> None:
 
 def late_threes(x: cupy.ndarray) -> None:
     """x becomes 3 on the current stream, but not before the caller has gone on."""
-    delay(0.2)
+    delay(0.5)
     x.fill(3)
 
 

@@ -289,14 +289,14 @@ def softclip(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
     package.build_alone(case, folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(folder)
-        return importlib.import_module("softclip_package")
+        return importlib.import_module("softclip")
 
 
 def generated(module: ModuleType) -> Target:
     case = Case.load(CASES / "softclip.cu", case=CASES / "softclip.py")
 
     def call(_: int, x: Any, bias: Any, gain: Any, knee: Any, out: Any, stream: Any) -> None:
-        module.softclip_package(x, bias, gain, knee, out=out, stream=stream)
+        module.softclip(x, bias, gain, knee, out=out, stream=stream)
 
     def reference(x: np.ndarray, bias: np.ndarray, gain: Any, knee: np.ndarray) -> np.ndarray:
         right = case.reference(np.int32(x.size), x, bias, np.float32(gain), knee)
