@@ -84,6 +84,10 @@ def test_what_leaves_its_arrays_is_said_in_the_words_of_a_plain_launch() -> None
         planted((1,), (32,), (np.zeros(32, np.float32), np.int32(1)), shared_mem=32 * 4)
 
 
+OF_KERNELS = {each.meta["kernel"]: each for each in reversed(lesson.all_lessons()) if "kernel" in each.meta}
+"""By kernel, the first lesson that launches it."""
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_cases_have_no_race_between_blocks(path: Path) -> None:
@@ -94,9 +98,7 @@ def test_cases_have_no_race_between_blocks(path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "found", [each for each in lesson.all_lessons() if "kernel" in each.meta], ids=lambda e: e.slug
-)
+@pytest.mark.parametrize("found", OF_KERNELS.values(), ids=OF_KERNELS)
 def test_lessons_have_no_race_between_blocks(found: lesson.Lesson) -> None:
     with host.sanitizing("blocks"):
         rows = checking.check(lesson.load(found, ["host"]).only(["host"]), SMALL).rows
