@@ -1,17 +1,27 @@
-// A question's choices become buttons. Whoever has chosen sees the answer: the folds up to it open.
+// A question's choices become buttons. The answer's first words repeat the right choice, so a click can be judged.
+// The answer moves into the question's box; the folds between the two hold results, which open as well.
 document.addEventListener("DOMContentLoaded", () => {
+  const text = (node) => node.textContent.trim().replace(/[.:,]$/, "").toLowerCase();
   for (const question of document.querySelectorAll(".predict")) {
-    for (const choice of question.querySelectorAll("li")) {
+    const folds = [];
+    let answer = question.nextElementSibling;
+    for (; answer && !answer.matches("details"); answer = answer.nextElementSibling)
+      folds.push(...answer.querySelectorAll("details"));
+    const verdict = document.createElement("p");
+    verdict.setAttribute("role", "status");
+    question.append(verdict, ...(answer ? [answer] : []));
+    const said = answer ? text(answer.querySelector(".sd-summary-content")) : "";
+    const choices = [...question.querySelectorAll(":scope > ul > li")];
+    const right = choices.find((choice) => said.startsWith(text(choice)));
+    for (const choice of choices) {
       const button = document.createElement("button");
       button.append(...choice.childNodes);
       choice.append(button);
       button.addEventListener("click", () => {
-        for (const other of question.querySelectorAll("button"))
+        for (const other of question.querySelectorAll(":scope > ul button"))
           other.setAttribute("aria-pressed", other === button);
-        let next = question.nextElementSibling;
-        for (; next && !next.matches("details"); next = next.nextElementSibling)
-          for (const fold of next.querySelectorAll("details")) fold.open = true;
-        if (next) next.open = true;
+        if (right) verdict.textContent = choice === right ? "✓ Right." : "✗ Not this one.";
+        for (const fold of [...folds, ...(answer ? [answer] : [])]) fold.open = true;
       });
     }
   }

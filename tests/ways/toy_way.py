@@ -12,6 +12,7 @@ class Toy(host.Host):
 
     name = "toy"
     label = "A toy"
+    short = "Toy"
     colour = "#123456"
     recipe = ("nvcc", ("-DTOY=1",))
 

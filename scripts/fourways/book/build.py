@@ -180,9 +180,8 @@ def lesson_table(link: str, recorded: Sequence[str] = ()) -> str:
 
 
 def _way_styles() -> str:
-    """Return the style sheet with the ways' colours and names, the same as in plots."""
-    rule = '.cell.tag_way-{way} {{ --way: {colour}; --way-name: "{name}"; }}\n'
-    return "".join(rule.format(way=way.name, colour=way.colour, name=way.label) for way in WAYS.values())
+    """Return the style sheet with the ways' colours, the same as in plots."""
+    return "".join(f".tag_way-{way.name} {{ --way: {way.colour}; }}\n" for way in WAYS.values())
 
 
 def _render(source: Path, output: Path) -> Path:

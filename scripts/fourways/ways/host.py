@@ -10,6 +10,7 @@ class Host(Way):
 
     name = "host"
     label = "The host way, on the CPU"
+    short = "CPU"
     colour = "#777777"
     needs = ("host compiler",)
     on_host = True

@@ -9,6 +9,7 @@ class Nvcc(RawModule):
 
     name = "nvcc"
     label = "CuPy with NVCC"
+    short = "NVCC"
     colour = "#56B4E9"
     needs = ("gpu", "cupy", "nvcc", "host compiler")
     recipe = ("nvcc", ("-ftz=true",))  # CuPy 14's RawModule adds them

@@ -9,6 +9,7 @@ class Nvrtc(RawModule):
 
     name = "nvrtc"
     label = "CuPy with NVRTC"
+    short = "NVRTC"
     colour = "#0072B2"
     needs = ("gpu", "cupy")
     loads_cubins = True  # RawModule(path=...)

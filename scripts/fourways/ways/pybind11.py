@@ -17,6 +17,7 @@ class Pybind11(Way):
 
     name = "pybind11"
     label = "pybind11, ahead of time"
+    short = "pybind11"
     colour = "#009E73"
     needs = ("gpu", "cupy", "fourways_aot")
     case_needs = ("gpu", "cupy", "nvcc", "host compiler")

@@ -25,6 +25,7 @@ class PyCuda(Way):
 
     name = "pycuda"
     label = "PyCUDA"
+    short = "PyCUDA"
     colour = "#E69F00"
     needs = ("gpu", "pycuda", "nvcc", "host compiler")
     has_wheels = False

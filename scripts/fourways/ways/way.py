@@ -21,7 +21,9 @@ class Way(ABC):
     name: ClassVar[str]
     """Its name in tags, options and tables: `nvrtc`; a lesson's function is `<kernel>_nvrtc`, its cell `way-nvrtc`."""
     label: ClassVar[str]
-    """Its name in the book."""
+    """Its name in advice."""
+    short: ClassVar[str]
+    """Its name on the book's tabs."""
     colour: ClassVar[str]
     """Its colour in all figures, of Okabe and Ito's palette."""
     needs: ClassVar[tuple[str, ...]]
