@@ -4,8 +4,9 @@ The tabs are sphinx-design's: radio buttons, which need no JavaScript to switch.
 """
 
 from docutils import nodes
-from fourways.ways import WAYS
 from sphinx_design.shared import create_component
+
+from fourways.ways import WAYS
 
 
 def wrap(app, doctree):
