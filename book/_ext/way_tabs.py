@@ -40,7 +40,7 @@ def tab(content, opened):
     """Return the tab of the way that the last node of `content` defines."""
     way = way_of(content[-1])
     item = create_component("tab-item", classes=["sd-tab-item"], selected=way.name == opened)
-    label = nodes.rubric("", way.short, classes=["sd-tab-label", f"tag_way-{way.name}"])
+    label = nodes.rubric("", way.short, classes=["sd-tab-label", f"way-{way.name}"])
     label["sync_id"], label["sync_group"] = way.name, "way"
     item += [label, create_component("tab-content", classes=["sd-tab-content"], children=content)]
     return item

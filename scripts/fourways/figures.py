@@ -9,7 +9,7 @@ from typing import Any
 from fourways import files
 
 COLOURS: dict[str, str] = {}
-"""The colour of each way in every plot (Okabe and Ito's palette, readable with any colour vision)."""
+"""The colour of each way in every plot."""
 
 STAGE_COLOURS = ("#BBBBBB", "#CC79A7", "#DDCC77", "#332288", "#D55E00", "#882255", "#000000")
 """Colours for the stages of a run, in order. None of them is the colour of a way."""

@@ -14,6 +14,7 @@ class Toy(host.Host):
     label = "A toy"
     short = "Toy"
     colour = "#123456"
+    dark_colour = "#ABCDEF"
     recipe = ("nvcc", ("-DTOY=1",))
 
     def make(self, path: Path, arch: str, options: Sequence[str], folder: Path) -> Any:  # type: ignore[override]

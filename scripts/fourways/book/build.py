@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from fourways import files, kernels, lesson, tables
-from fourways.book import results
+from fourways.book import course, overview, results
 from fourways.book.record import fingerprint
 from fourways.ways import WAYS
 
@@ -73,8 +73,8 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
 
     book = kernels.root() / "book"
     shutil.copytree(book, source, ignore=shutil.ignore_patterns("recorded", "results"))
-    lessons = lesson.all_lessons()
-    pages = [merge(each, book / "recorded" / f"{each.slug}.ipynb") for each in [*lessons, *lesson.pages()]]
+    lessons = [*lesson.all_lessons(), *lesson.pages()]
+    pages = [merge(each, book / "recorded" / f"{each.slug}.ipynb") for each in lessons]
     (source / "lessons").mkdir()
     for page in pages:
         for cell in page.notebook.cells:
@@ -88,9 +88,10 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
     (source / "commands").mkdir()
     for name, text in commands.items():
         (source / "commands" / f"{name}.md").write_text(text, encoding="utf-8")
-    recorded = ["not yet" if page.stale else page.stamp["device"] or "no GPU" for page in pages[: len(lessons)]]
-    beside = "".join(f"\nBeside them: [{page.title}](lessons/{page.slug}.ipynb)\n" for page in lesson.pages())
-    (source / "_lessons.md").write_text(lesson_table("lessons/{}.ipynb", recorded) + beside, encoding="utf-8")
+    contents = source / "_toc.yml"
+    contents.write_text(re.sub(r"(?m)^  # .*lessons.*$", course.chapters(), contents.read_text(encoding="utf-8")))
+    (source / "_lessons.md").write_text(course.cards(), encoding="utf-8")
+    (source / "_overview.md").write_text(overview.page(), encoding="utf-8")
     (source / "_results.md").write_text(results.reference(), encoding="utf-8")
     (source / "_static" / "ways.css").write_text(_way_styles(), encoding="utf-8")
     return pages
@@ -164,24 +165,14 @@ def provenance(stamp: Mapping[str, Any], remark: str = "") -> str:
     return f":::{{div}} provenance\n{' · '.join(parts)} · [how it was measured](#how-measured)\n:::"
 
 
-def lesson_table(link: str, recorded: Sequence[str] = ()) -> str:
-    """Return the lessons as a Markdown table: number and title, kernel, minutes, and the rule for minutes below.
-
-    `link` is the address of a lesson, with `{}` for its slug. `recorded` names the device of each lesson's recording.
-    """
-    rows = [["lesson", "kernel", "minutes"], ["---"] * 3]
-    for each in lesson.all_lessons():
-        title = f"[{each.number} · {each.title}]({link.format(each.slug)})"
-        rows.append([title, f"`{each.meta['kernel']}`", str(lesson.length(each))])
-    if recorded:
-        for row, cell in zip(rows, ["recorded on", "---", *recorded], strict=True):
-            row.append(cell)
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows) + f"\n{lesson.FORMULA}\n"
-
-
 def _way_styles() -> str:
     """Return the style sheet with the ways' colours, the same as in plots."""
-    return "".join(f".tag_way-{way.name} {{ --way: {way.colour}; }}\n" for way in WAYS.values())
+    themes = {"": "colour", "html[data-theme=dark] ": "dark_colour"}
+    return "".join(
+        f"{theme}:is(.tag_way-{name}, .way-{name}) {{ --way: {getattr(way, colour)}; }}\n"
+        for theme, colour in themes.items()
+        for name, way in WAYS.items()
+    )
 
 
 def _render(source: Path, output: Path) -> Path:

@@ -175,6 +175,6 @@ def _on_situation(situation: Situation, late: Mapping[str, Cost]) -> Iterator[st
             + " (lesson 04). Their kernels take turns, unless NVIDIA's MPS runs them side by side (lesson 14)."
         )
     if situation.offline:
-        yield "`fourways wheelhouse` collects the wheels to carry; no way fetches anything when it runs (README)."
+        yield "`fourways wheelhouse` collects the wheels to carry; no way fetches any later (page Installation)."
     if situation.gpus == "newer":
         yield "Or update the toolkit, and with it NVRTC, to a version that knows the GPUs (lesson 13)."

@@ -11,7 +11,8 @@ class Host(Way):
     name = "host"
     label = "The host way, on the CPU"
     short = "CPU"
-    colour = "#777777"
+    colour = "#6B7280"
+    dark_colour = "#9AA3AF"
     needs = ("host compiler",)
     on_host = True
 

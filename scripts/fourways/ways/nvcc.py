@@ -10,7 +10,8 @@ class Nvcc(RawModule):
     name = "nvcc"
     label = "CuPy with NVCC"
     short = "NVCC"
-    colour = "#56B4E9"
+    colour = "#3A94C9"
+    dark_colour = "#9AD4F7"
     needs = ("gpu", "cupy", "nvcc", "host compiler")
     recipe = ("nvcc", ("-ftz=true",))  # CuPy 14's RawModule adds them
 

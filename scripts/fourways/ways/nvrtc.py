@@ -10,7 +10,8 @@ class Nvrtc(RawModule):
     name = "nvrtc"
     label = "CuPy with NVRTC"
     short = "NVRTC"
-    colour = "#0072B2"
+    colour = "#005B94"
+    dark_colour = "#4AA3DF"
     needs = ("gpu", "cupy")
     loads_cubins = True  # RawModule(path=...)
     takes_templates = True

@@ -18,7 +18,8 @@ class Pybind11(Way):
     name = "pybind11"
     label = "pybind11, ahead of time"
     short = "pybind11"
-    colour = "#009E73"
+    colour = "#007F5C"
+    dark_colour = "#35C79B"
     needs = ("gpu", "cupy", "fourways_aot")
     case_needs = ("gpu", "cupy", "nvcc", "host compiler")
     is_shipped_built = True

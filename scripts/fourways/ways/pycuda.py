@@ -26,7 +26,8 @@ class PyCuda(Way):
     name = "pycuda"
     label = "PyCUDA"
     short = "PyCUDA"
-    colour = "#E69F00"
+    colour = "#B87500"
+    dark_colour = "#F0B03C"
     needs = ("gpu", "pycuda", "nvcc", "host compiler")
     has_wheels = False
     recipe = ("nvcc", ())

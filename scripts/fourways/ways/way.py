@@ -25,7 +25,9 @@ class Way(ABC):
     short: ClassVar[str]
     """Its name on the book's tabs."""
     colour: ClassVar[str]
-    """Its colour in all figures, of Okabe and Ito's palette."""
+    """Its colour in all figures. Its contrast with a white page is at least 3 to 1."""
+    dark_colour: ClassVar[str]
+    """Its colour on a dark page."""
     needs: ClassVar[tuple[str, ...]]
     """The tools and packages that it needs, as `toolchain.missing` names them."""
     case_needs: ClassVar[tuple[str, ...] | None] = None

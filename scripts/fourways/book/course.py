@@ -1,0 +1,83 @@
+"""The lessons in the order of a course: their parts, with minutes, and routes through them."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from fourways import lesson
+
+PARTS = {
+    "Begin": ("first_minutes",),
+    "The four ways": ("00", "01", "02", "03", "04", "05", "your_own_kernel"),
+    "Measure and understand": ("06", "which_timer", "07", "08", "09"),
+    "Beyond, ship, choose": ("10", "11", "12", "13", "14"),
+}
+"""The numbers of the lessons, and the names of pages, by part and in the order of reading."""
+ROUTES = {
+    "an evening": ("01", "14"),
+    "a day": ("00", "01", "02", "05", "06", "14"),
+    "a course": tuple(each for part in PARTS.values() for each in part),
+}
+
+
+def tables(link: str) -> str:
+    """Return a Markdown table of all parts, and one of the routes. `link` is an address with `{}` for a slug."""
+    lines = ["| lesson | question | minutes |", "| --- | --- | --- |"]
+    for part, lessons in parts():
+        lines.append(f"| **{part}** | | **{hours(lessons)}** |")
+        for each in lessons:
+            minutes = lesson.length(each)
+            lines.append(f"| [{title(each)}]({link.format(each.slug)}) | {each.meta['question']} | {minutes} |")
+    lines += ["", "| route | lessons | minutes |", "| --- | --- | --- |"]
+    for route, names in ROUTES.items():
+        which = "all" if names == ROUTES["a course"] else ", ".join(names)
+        lines.append(f"| {route} | {which} | {hours(_lessons(names))} |")
+    return "\n".join([*lines, "", lesson.FORMULA, ""])
+
+
+def cards() -> str:
+    """Return the lessons as a grid of cards for the book, part by part: title, drawing, question and minutes."""
+    grids = (
+        f"### {part}: {hours(lessons)}\n\n::::::{{grid}} 1 2 3 3\n:gutter: 2\n\n{''.join(map(_card, lessons))}::::::\n"
+        for part, lessons in parts()
+    )
+    return "\n".join([*grids, lesson.FORMULA, ""])
+
+
+def _card(each: lesson.Lesson) -> str:
+    drawn = re.findall(r"figures/\w+_(?:light|dark)\.svg\n:alt: .*\n:class: only-\w+", each.path.read_text("utf-8"))
+    pictures = "".join(f":::{{image}} {directive}\n:::\n" for directive in drawn[:2])
+    return (
+        f"::::{{grid-item-card}} {title(each)}\n:link: lessons/{each.slug}\n:link-type: doc\n\n"
+        f"{pictures}{each.meta['question']}\n\n:::{{card-footer}}\n{lesson.length(each)} min\n:::\n::::\n"
+    )
+
+
+def chapters() -> str:
+    """Return the parts for the book's table of contents, as YAML."""
+    lines = []
+    for part, lessons in parts():
+        lines += [f"  - caption: {part}", "    chapters:", *(f"      - file: lessons/{each.slug}" for each in lessons)]
+    return "\n".join(lines)
+
+
+def parts() -> Iterator[tuple[str, list[lesson.Lesson]]]:
+    """Yield the name of each part that has lessons, and its lessons."""
+    for part, names in PARTS.items():
+        if lessons := _lessons(names):
+            yield part, lessons
+
+
+def _lessons(names: Sequence[str]) -> list[lesson.Lesson]:
+    by_number = {each.number: each for each in [*lesson.all_lessons(), *lesson.pages()]}
+    return [by_number[name] for name in names if name in by_number]
+
+
+def title(each: lesson.Lesson) -> str:
+    """Return a lesson's number and title, or a page's title."""
+    return f"{each.number} · {each.title}" if each.number.isdigit() else each.title
+
+
+def hours(lessons: Sequence[lesson.Lesson]) -> str:
+    """Return the sum of the lessons' core minutes, such as `1 h 20 min`."""
+    whole, minutes = divmod(sum(lesson.length(each).core for each in lessons), 60)
+    return f"{whole} h {minutes:02} min" if whole else f"{minutes} min"

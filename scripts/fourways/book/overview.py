@@ -1,0 +1,124 @@
+"""The figure of the README and of the book's first page: what the four ways take, by lessons 00 and 01."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from fourways import figures, kernels, tables
+from fourways.tables import Row
+from fourways.ways import WAYS, is_host
+
+THEMES = {"light": ("#1F2328", "#D0D7DE"), "dark": ("#E6EDF3", "#3D444D")}
+"""The colours of text and lines, by theme."""
+WIDTHS = {"wide": (7.68, 4), "narrow": (3.58, 2)}
+"""Inches and panels in a row: for a page and for a phone."""
+NOTE = (
+    "Lessons 00 and 01 measure this: medians, and bands from the 10th to the 90th percentile. With pybind11, an edit "
+    "means to build the module and start Python again. A first result comes from a fresh process, with everything "
+    "built. A launch keeps the host busy for the time shown."
+)
+"""What stands below the figure."""
+
+
+class Panel(NamedTuple):
+    """A quantity: the summaries of its samples in seconds, by way, and the unit in which it is drawn."""
+
+    title: str
+    seconds: Mapping[str, Row]
+    unit: float = 1.0
+    format: str = "{:.2f}"
+
+
+def panels() -> list[Panel]:
+    """Return the four quantities from the newest recordings of lessons 00 and 01. Raises FileNotFoundError."""
+    loops, first = (_tables(name) for name in ("00_two_workflows", "01_doublify"))
+    timing = [row for row in first["timing"] if row["way"] in WAYS and not is_host(row["way"])]
+    edits = {row["way"]: row["seconds"] for row in loops["edit_loop"] if row["loop"] == "running process"}
+    restarted = {row["way"]: row["seconds"] for row in loops["edit_loop"] if row["way"] not in edits}
+    warm = [row for row in first["first_result"] if row["state"] == "warm" and not is_host(row["way"])]
+    return [
+        Panel("edit to result, s", edits | restarted),
+        Panel("first result, s", {row["way"]: row["seconds"] for row in warm}),
+        Panel("a launch, µs", {row["way"]: row["launch_seconds"] for row in timing}, 1e-6, "{:.1f}"),
+        Panel("the kernel, µs", {row["way"]: row["seconds"] for row in timing}, 1e-6, "{:.0f}"),
+    ]
+
+
+def _tables(name: str) -> dict[str, list[Row]]:
+    found = [json.loads(path.read_text()) for path in (kernels.root() / "book" / "results").glob(f"*/{name}.json")]
+    if not found:
+        raise FileNotFoundError(f"lesson {name[:2]} has not been recorded: `make record` on a GPU machine")
+    return max(found, key=lambda content: content["stamp"]["date"])["tables"]
+
+
+def conclusion(shown: Sequence[Panel]) -> str:
+    """Return what the figure shows in one line, with its numbers."""
+    edits, kernel = ([row["median"] for row in panel.seconds.values()] for panel in (shown[0], shown[-1]))
+    times = " to ".join(dict.fromkeys(f"{bound(kernel) * 1e6:.0f}" for bound in (min, max)))
+    return (
+        f"The kernel takes {times} µs in each way. The wait after an edit differs {max(edits) / min(edits):.0f}-fold."
+    )
+
+
+def description(shown: Sequence[Panel]) -> str:
+    """Return the figure's alternative text: all medians."""
+    texts = []
+    for panel in shown:
+        medians = (f"{WAYS[way].short} {tables.seconds(row['median'])}" for way, row in panel.seconds.items())
+        texts.append(f"{panel.title.rpartition(',')[0]}: {', '.join(medians)}")
+    return "; ".join(texts)
+
+
+def draw(shown: Sequence[Panel], theme: str, width: str) -> Any:
+    """Draw a dot for each way's median and a band from p10 to p90; every panel has its own scale, from 0."""
+    import matplotlib.pyplot as plt
+
+    figures.style()
+    (text, line), (inches, columns) = THEMES[theme], WIDTHS[width]
+    rows = len(shown) // columns
+    figure, axes = plt.subplots(rows, columns, figsize=(inches, 0.25 + 1.6 * rows), layout="constrained", sharey=True)
+    plt.close(figure)
+    figure.patch.set_alpha(0)
+    for ax, panel in zip(axes.flat, shown, strict=True):
+        places = range(len(panel.seconds))
+        for place, (way, row) in zip(places, panel.seconds.items(), strict=True):
+            colour = WAYS[way].colour if theme == "light" else WAYS[way].dark_colour
+            low, median, high = (row[key] / panel.unit for key in ("p10", "median", "p90"))
+            ax.barh(place, high - low, 0.34, low, color=colour, alpha=0.4)
+            ax.plot(median, place, "o", color=colour, markersize=6)
+            label = panel.format.format(median)
+            ax.annotate(label, (max(high, median), place), (6, 0), textcoords="offset points", va="center", color=text)
+        ax.set_xlim(0, 1.45 * max(row["p90"] for row in panel.seconds.values()) / panel.unit)
+        ax.set_title(panel.title, loc="left", fontsize=9, fontweight="bold", color=text)
+        ax.set_yticks(places, [WAYS[way].short for way in panel.seconds])
+        ax.tick_params(length=0, labelcolor=text)
+        ax.set_xticks([])
+        ax.grid(False)
+        ax.patch.set_alpha(0)
+        ax.spines[["bottom"]].set_visible(False)
+        ax.spines["left"].set_color(line)
+    axes.flat[0].invert_yaxis()
+    return figure
+
+
+def save(shown: Sequence[Panel]) -> None:
+    """Write the figure for each theme and width to `book/figures/overview_THEME_WIDTH.svg`."""
+    for theme in THEMES:
+        for width in WIDTHS:
+            path = kernels.root() / "book" / "figures" / f"overview_{theme}_{width}.svg"
+            figures.save(draw(shown, theme, width), path)
+
+
+def page() -> str:
+    """Return the figure for the book's first page in MyST; nothing if lessons 00 and 01 are not recorded."""
+    try:
+        shown = panels()
+    except FileNotFoundError:
+        return ""
+    pictures = (
+        f"```{{image}} figures/overview_{theme}_{width}.svg\n:alt: {description(shown)}\n"
+        f":class: only-{theme} {width}\n```\n"
+        for theme in THEMES
+        for width in WIDTHS
+    )
+    return f"**{conclusion(shown)}**\n\n{''.join(pictures)}\n{NOTE}\n"
