@@ -17,10 +17,10 @@ def main() -> None:
     text = path.read_text(encoding="utf-8")
     parts = {"figure": _picture(shown), "lessons": course.tables("lessons/{}.md")}
     for name, part in parts.items():
-        marked = rf"(<!-- {name}:.*?-->\n).*?(<!-- /{name} -->)"
-        text, count = re.subn(marked, lambda match, part=part: match[1] + part + match[2], text, flags=re.DOTALL)
-        if not count:
+        marks = re.search(rf"<!-- {name}:.*?-->\n().*?()<!-- /{name} -->", text, re.DOTALL)
+        if not marks:
             sys.exit(f"README.md has no `<!-- {name}: ... -->` and `<!-- /{name} -->` around what is made")
+        text = text[: marks.start(1)] + part + text[marks.start(2) :]
     overview.save(shown)
     files.write_text(path, text)
 
