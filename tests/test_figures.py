@@ -101,6 +101,15 @@ def test_other_files_are_refused_and_nothing_is_written(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_a_figures_words_are_its_alternative_text(tmp_path: Path) -> None:
+    panels = {"warm, µs": {"nvrtc": 2.0, "nvcc": 31.0}}
+    figure = figures.bars(panels, lambda value: f"{value:.0f} µs", {}, "How long does it take? " * 3)
+    figures.save(figure, tmp_path / "a.svg")
+    said = figures.description((tmp_path / "a.svg").read_text())
+    assert said == f"{('How long does it take? ' * 3).strip()}: warm, µs; nvrtc 2 µs; nvcc 31 µs"
+    assert len(figures.description((tmp_path / "a.svg").read_text().replace("nvcc", "long " * 300))) <= 400
+
+
 def test_a_long_title_stays_inside() -> None:
     title = "From process start to the first result of a small kernel, NVIDIA H200"
     drawn = figures.stacked_bars({"cold": {"nvrtc": {"build": 1.0}}}, "seconds", title)

@@ -1,9 +1,12 @@
 """The style of every plot, and the kinds of plots that lessons draw. Each function returns a matplotlib figure."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from html import unescape
 from io import BytesIO
+from math import inf
 from pathlib import Path
-from textwrap import fill
+from textwrap import fill, shorten
 from typing import Any
 
 from fourways import files
@@ -16,6 +19,8 @@ STAGE_COLOURS = ("#BBBBBB", "#CC79A7", "#DDCC77", "#332288", "#D55E00", "#882255
 
 _TITLE_WIDTH = 44
 """Letters in a line of a title: a viewer's font may be wider than the font of the layout."""
+
+_SAME_LINE = 5  # points between a bar's label and the text at its end, at most
 
 _AT_THE_END = {"padding": 4, "fontsize": 8}  # points, for the text at a bar's end
 
@@ -48,6 +53,28 @@ def check_suffix(path: Path) -> Path:
     if path.suffix not in (".svg", ".png"):
         raise ValueError(f"{path}: a figure is a .svg or a .png file")
     return path
+
+
+def description(svg: str) -> str:
+    """Return the words of a figure as its alternative text: the title, then line by line, without an axis's numbers.
+
+    `svg` is a figure as `save` writes it, with its words as text.
+    """
+    place = r'transform="(?:translate\(|rotate\(\S+ )([-\d.]+) ([-\d.]+)\)"'
+    found = re.findall(rf'<text style="font-size: ([\d.]+)px[^>]*{place}>([^<>\n]+)</text>', svg)
+    words = sorted(((float(y), float(x), float(size), unescape(word)) for size, x, y, word in found))
+    largest = max((size for _, _, size, _ in words), default=0)
+    lines: list[list[tuple[float, str]]] = []
+    last = -inf
+    for y, x, size, word in words:
+        if size == largest or re.fullmatch(r"[−\d., ]+", word):
+            continue
+        if y - last > _SAME_LINE:
+            lines.append([])
+            last = y
+        lines[-1].append((x, word))
+    title = " ".join(word for _, _, size, word in words if size == largest)
+    return shorten(f"{title}: {'; '.join(' '.join(word for _, word in sorted(line)) for line in lines)}", 400)
 
 
 def style() -> None:

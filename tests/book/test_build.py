@@ -347,6 +347,14 @@ def test_a_flaw_is_reported_and_the_old_book_stays(clone: Path) -> None:
     assert [path.name for path in old.parents[1].iterdir()] == ["book"]
 
 
+def test_an_image_without_alternative_text_is_reported(clone: Path) -> None:
+    needs_jupyter_book()
+    path = clone / "lessons" / "00_fresh.md"
+    path.write_text(path.read_text().replace(":alt: a loop\n", ""))
+    with pytest.raises(book.BookError, match=r"no alternative text.*\n(.*\n)*lessons/00_fresh\.html: <img .*jit_light"):
+        book.build(COMMANDS)
+
+
 def test_without_jupyter_book_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jupyter_book", None)
     with pytest.raises(book.BookError, match="make setup"):

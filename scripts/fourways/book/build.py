@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from fourways import files, kernels, lesson, tables
+from fourways import figures, files, kernels, lesson, tables
 from fourways.book import course, overview, results
 from fourways.book.record import fingerprint
 from fourways.ways import WAYS
@@ -131,7 +131,10 @@ def merge(target: lesson.Lesson, recording: Path) -> Page:
     for cell, cell_outputs in zip(code, outputs, strict=True):
         cell.outputs = cell_outputs
         for output in cell_outputs:
-            output.get("data", {}).pop(tables.MIME, None)  # a table's rows: the page shows the table itself
+            data = output.get("data", {})
+            data.pop(tables.MIME, None)  # a table's rows: the page shows the table itself
+            if "image/svg+xml" in data:
+                cell.metadata["mystnb"] = {"image": {"alt": figures.description(data["image/svg+xml"])}}
     for cell, answers in zip(notebook.cells, lesson.asked(notebook), strict=True):
         if "solution" in lesson.tags(cell):
             _fold(cell)
@@ -150,7 +153,7 @@ def _fold(cell: Any) -> None:
         cell.source = f"``````{{dropdown}} Solution\n{cell.source}\n``````"
     else:
         cell.metadata["tags"] = [*lesson.tags(cell), "hide-cell"]
-        cell.metadata["mystnb"] = {"code_prompt_show": "Solution", "code_prompt_hide": "Solution"}
+        cell.metadata.setdefault("mystnb", {}).update(code_prompt_show="Solution", code_prompt_hide="Solution")
 
 
 def provenance(stamp: Mapping[str, Any], remark: str = "") -> str:
@@ -186,4 +189,11 @@ def _render(source: Path, output: Path) -> Path:
         said = files.plain(done.stderr + done.stdout).replace(f"{source}/", "")
         warnings = [line for line in said.splitlines() if re.search("WARNING|ERROR", line)]
         raise BookError("The book was not built:\n" + ("\n".join(warnings) or said.strip()[-2000:]))
+    if blank := [
+        f"{page.relative_to(html)}: {image}"
+        for page in html.rglob("*.html")
+        for image in re.findall(r"<img[^>]*>", page.read_text(encoding="utf-8"))
+        if not re.search(r'alt="(?!\S*_images/)', image)
+    ]:
+        raise BookError("These images have no alternative text (`:alt:`):\n" + "\n".join(blank))
     return html

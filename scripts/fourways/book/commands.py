@@ -18,6 +18,7 @@ from typer.core import TyperGroup
 from fourways import (
     building,
     choosing,
+    figures,
     files,
     kernels,
     lesson,
@@ -218,8 +219,10 @@ def _example(command: Command, example: str) -> list[str]:
     if recording["sources"] != sources(command.name, example):
         return [*heading, "The code of this example has changed since this was recorded: `make record`."]
     figure = place(command.name, example, ".svg")
-    image = _as_output(f"```{{image}} ../figures/commands/{figure.name}\n:alt: the figure of this run\n```")
-    shown = [image] if command.drawn else []
+    shown = []
+    if command.drawn and figure.is_file():
+        seen = figures.description(figure.read_text(encoding="utf-8"))
+        shown = [_as_output(f"```{{image}} ../figures/commands/{figure.name}\n:alt: {seen}\n```")]
     for table in (view(rows) for name, rows in recording["tables"].items() for view in TABLES.get(name, ())):
         html = _as_output(f'<div class="output text_html">{table._repr_mimebundle_()["text/html"]}</div>')
         long = len(table.rows) > _LONG
