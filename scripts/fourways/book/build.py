@@ -140,6 +140,9 @@ def merge(target: lesson.Lesson, recording: Path) -> Page:
             _fold(cell)
         elif answers:
             cell.metadata["tags"] = [*lesson.tags(cell), "hide-output"]
+            _name_fold(cell, "Result")
+        elif "hide-input" in lesson.tags(cell):
+            _name_fold(cell, "Code")
     remedy = f"On a machine with a GPU, `fourways run {target.number} --record` records them."
     missing = f":::{{admonition}} No outputs\n:class: warning\nThis page shows no outputs. {stale} {remedy}\n:::"
     note = missing if stale else provenance(stamp, "names in the code changed since" if renamed else "")
@@ -153,7 +156,11 @@ def _fold(cell: Any) -> None:
         cell.source = f"``````{{dropdown}} Solution\n{cell.source}\n``````"
     else:
         cell.metadata["tags"] = [*lesson.tags(cell), "hide-cell"]
-        cell.metadata.setdefault("mystnb", {}).update(code_prompt_show="Solution", code_prompt_hide="Solution")
+        _name_fold(cell, "Solution")
+
+
+def _name_fold(cell: Any, name: str) -> None:
+    cell.metadata.setdefault("mystnb", {}).update(code_prompt_show=name, code_prompt_hide=name)
 
 
 def provenance(stamp: Mapping[str, Any], remark: str = "") -> str:

@@ -1,0 +1,4 @@
+// On paper every fold is open.
+addEventListener("beforeprint", () => {
+  for (const fold of document.querySelectorAll("details")) fold.open = true;
+});
