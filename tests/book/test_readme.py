@@ -71,6 +71,15 @@ def test_the_readmes_kernel_is_right_and_its_calls_are_python(root: Path, tmp_pa
     assert len((source + calls).splitlines()) <= 25
 
 
+def test_the_map_has_a_line_to_each_lesson_that_another_needs() -> None:
+    assert course.needs(lesson.find("10")) == {"05"} and course.needs(lesson.find("14")) == {"00", "01", "02"}
+    drawn = course.needs_map()
+    assert drawn.count("<rect") == sum(map(len, course.PARTS.values()))
+    assert drawn.count("<path") == sum(
+        len(course.needs(each)) for each in [*lesson.all_lessons(), *lesson.pages()]
+    ) - sum(1 for number in ("09", "14") if "01" in course.needs(lesson.find(number))), "02 needs 01 already"
+
+
 def test_every_lesson_is_in_the_course(root: Path) -> None:
     names = [name for names in course.PARTS.values() for name in names]
     assert sorted(names) == sorted(each.number for each in [*lesson.all_lessons(), *lesson.pages()])

@@ -91,6 +91,7 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
     contents = source / "_toc.yml"
     contents.write_text(re.sub(r"(?m)^  # .*lessons.*$", course.chapters(), contents.read_text(encoding="utf-8")))
     (source / "_lessons.md").write_text(course.cards(), encoding="utf-8")
+    (source / "_needs.html").write_text(course.needs_map(), encoding="utf-8")
     (source / "_overview.md").write_text(overview.page(), encoding="utf-8")
     (source / "_results.md").write_text(results.reference(), encoding="utf-8")
     (source / "_static" / "ways.css").write_text(_way_styles(), encoding="utf-8")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from html import escape
 
 from fourways import lesson
 
@@ -50,6 +51,48 @@ def _card(each: lesson.Lesson) -> str:
         f"::::{{grid-item-card}} {title(each)}\n:link: lessons/{each.slug}\n:link-type: doc\n\n"
         f"{pictures}{each.meta['question']}\n\n:::{{card-footer}}\n{lesson.length(each)} min\n:::\n::::\n"
     )
+
+
+def needs(each: lesson.Lesson) -> set[str]:
+    """Return the numbers of the lessons that the first sentence behind "You need" names."""
+    sentence = re.search(r"\*\*You need\*\*(.*?)(?:\. |\.$)", each.path.read_text(encoding="utf-8"), re.MULTILINE)
+    return set(re.findall(r"(?<![.\d])\d\d(?![.\d])", sentence[1] if sentence else ""))
+
+
+def needs_map() -> str:
+    """Return a drawing of what needs what as SVG with links: a row for each step, a line to what a lesson needs.
+
+    Lines that follow from two others are left out.
+    """
+    course = {each.number: each for _, lessons in parts() for each in lessons}
+    needed = {number: needs(each) & set(course) for number, each in course.items()}
+    step: dict[str, int] = {}
+    while len(step) < len(course):
+        step |= {
+            number: max((step[other] + 1 for other in needed[number]), default=0)
+            for number in course
+            if number not in step and needed[number] <= set(step)
+        }
+    rows = [[number for number in course if step[number] == row] for row in range(max(step.values()) + 1)]
+    widest = 46 * max(map(len, rows))
+    places = {
+        number: (widest * (place + 0.5) / len(row), 22 + 74 * down)
+        for down, row in enumerate(rows)
+        for place, number in enumerate(row)
+    }
+    drawn = []
+    for number, (x, y) in places.items():
+        for other in needed[number] - {far for near in needed[number] for far in needed[near]}:
+            drawn.append('<path d="M{} {} L{} {}"/>'.format(places[other][0], places[other][1] + 16, x, y - 16))
+    for number, (x, y) in places.items():
+        name = number if number.isdigit() else number.split("_")[-1]
+        drawn.append(
+            f'<a href="lessons/{course[number].slug}.html"><title>{escape(title(course[number]))}</title>'
+            f'<rect x="{x - 21}" y="{y - 16}" width="42" height="32" rx="6"/>'
+            f'<text x="{x}" y="{y + 4}">{name}</text></a>'
+        )
+    height = 44 + 74 * (len(rows) - 1)
+    return f'<svg class="needs" viewBox="0 0 {widest} {height}" width="{widest}">{"".join(drawn)}</svg>\n'
 
 
 def chapters() -> str:
