@@ -2,6 +2,7 @@
 // The answer moves into the question's box; the folds between the two hold results, which open as well.
 document.addEventListener("DOMContentLoaded", () => {
   const text = (node) => node.textContent.trim().replace(/[.:,]$/, "").toLowerCase();
+  const beginning = (words) => words.split(/[:;,](?=\s)/)[0];
   for (const question of document.querySelectorAll(".predict")) {
     const folds = [];
     let answer = question.nextElementSibling;
@@ -12,7 +13,9 @@ document.addEventListener("DOMContentLoaded", () => {
     question.append(verdict, ...(answer ? [answer] : []));
     const said = answer ? text(answer.querySelector(".sd-summary-content")) : "";
     const choices = [...question.querySelectorAll(":scope > ul > li")];
-    const right = choices.find((choice) => said.startsWith(text(choice)));
+    const right =
+      choices.find((choice) => said.startsWith(text(choice))) ??
+      choices.find((choice) => said.startsWith(beginning(text(choice))));
     for (const choice of choices) {
       const button = document.createElement("button");
       button.append(...choice.childNodes);

@@ -116,6 +116,21 @@ def test_the_reader_predicts_first(advanced: lesson.Lesson) -> None:
     assert len(re.findall(r"^:{3,}\{dropdown\} Answer$", prose(advanced), re.MULTILINE)) == len(questions)
 
 
+def test_an_answer_begins_with_one_of_the_choices(found: lesson.Lesson) -> None:
+    """So the book can say whether a choice is right: book/_static/predict.js compares in the same way."""
+
+    def plain(text: str) -> str:
+        return re.sub(r"[`*]", "", text).strip().rstrip(".:,").lower()
+
+    text = prose(found)
+    for match in re.finditer(r":class: predict\n(.*?)\n:::(.*?):{3,}\{dropdown\} Answer\n(.*?)\n:::", text, re.DOTALL):
+        choices = [plain(choice) for choice in re.findall(r"^- (.*)$", match[1], re.MULTILINE)]
+        answer = plain(match[3])
+        right = [choice for choice in choices if answer.startswith(choice)]
+        right = right or [each for each in choices if answer.startswith(re.split(r"[:;,]\s", each)[0])]
+        assert len(right) == 1 or right[0] == choices[0] != right[1], (match[1], answer[:80])
+
+
 def test_exercises_have_hints_and_wrong_answers(advanced: lesson.Lesson) -> None:
     kinds = {"exercise": "e", "wrong": "w", "solution": "s"}
     order = ""
