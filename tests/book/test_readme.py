@@ -33,7 +33,8 @@ def clone(root: Path, tmp_path: Path) -> Path:
     (tmp_path / "cpp" / "kernels").mkdir(parents=True)
     shutil.copytree(root / "lessons", tmp_path / "lessons")
     shutil.copy(root / "README.md", tmp_path)
-    shutil.copytree(root / "book" / "results", tmp_path / "book" / "results")
+    for folder in ("results", "recorded"):
+        shutil.copytree(root / "book" / folder, tmp_path / "book" / folder)
     return tmp_path
 
 

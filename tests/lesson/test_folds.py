@@ -113,9 +113,9 @@ def test_cells_between_a_question_and_its_answer(found: lesson.Lesson) -> None:
 
 
 def test_minutes_are_counted(found: lesson.Lesson) -> None:
-    """Ten for each 1500 words; two lines of the kernel and two of open cells; four cells; an exercise."""
+    """Ten for each 1500 words; two lines of the kernel and one of an open cell each; cells; an exercise."""
     core, deeper = lesson.length(found)
-    assert core == round((1500 + 2) / 150 + (2 + 2) / 10 + 3 / 4 + 6)
+    assert core == round((1500 + 10) / 150 + 2 / 6 + 2 / 10 + 3 / 4 + 8)
     assert deeper == round(10 + 1 / 10 + 1 / 4)
     assert str(lesson.length(found)) == f"{core} + {deeper}"
 

@@ -20,7 +20,7 @@ from fourways import files, kernels
 from fourways.lesson.folds import asked, deeper
 from fourways.lesson.needs import MAGIC, needs
 from fourways.lesson.notebook import Lesson, tags
-from fourways.lesson.recorded import sections
+from fourways.lesson.recorded import anchors
 from fourways.lesson.sources import cited, sources
 
 _IMAGE = re.compile(r"^```\{image\} +\.\./book/(\S+)\n(.*?)^```\n?", re.DOTALL | re.MULTILINE)
@@ -76,7 +76,7 @@ def _plain(
     notebook = copy.deepcopy(lesson.notebook)
     cells: list[Any] = []
     guessing = False
-    marks = zip(notebook.cells, asked(notebook), deeper(notebook), sections(notebook), strict=True)
+    marks = zip(notebook.cells, asked(notebook), deeper(notebook), anchors(notebook), strict=True)
     for cell, answers, is_deeper, section in marks:
         if answers and not guessing:
             cells.append(nbformat.v4.new_markdown_cell(_GUESS))

@@ -7,21 +7,22 @@ from pathlib import Path
 from typing import Any
 
 from fourways import kernels, tables
+from fourways.lesson.notebook import Lesson
 
 BOOK = "FOURWAYS_BOOK"
 """The variable with the book's address at the notebook's server, if that server shows the book."""
 
 
-def sections(notebook: Any) -> list[str]:
+def anchors(notebook: Any) -> list[str]:
     """Return for each cell of a lesson's notebook the anchor of its section on the book's page."""
-    anchor, anchors = "", []
+    anchor, by_cell = "", []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             text = re.sub(r"^(`{3,}|:{3,}).*?^\1$", "", cell.source, flags=re.DOTALL | re.MULTILINE)
             for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE):
                 anchor = as_anchor(heading)
-        anchors.append(anchor)
-    return anchors
+        by_cell.append(anchor)
+    return by_cell
 
 
 def as_anchor(heading: str) -> str:
@@ -30,18 +31,35 @@ def as_anchor(heading: str) -> str:
     return re.sub("^[-0-9]+|-+$", "", re.sub("[^a-z0-9]+", "-", " ".join(letters.split())))
 
 
+def outputs(lesson: Lesson) -> list[list[Any]]:
+    """Return for each cell of a lesson's notebook the recorded outputs of a cell with the same code.
+
+    The list of a cell is empty if the cell is prose, printed nothing, changed since, or was never recorded.
+    """
+    recording = _recording(lesson.slug)
+    cells = recording.cells if recording else ()
+    by_code = {cell.source.strip(): cell.outputs for cell in cells if cell.cell_type == "code"}
+    return [by_code.get(cell.source.strip(), []) if cell.cell_type == "code" else [] for cell in lesson.notebook.cells]
+
+
+def _recording(slug: str) -> Any:
+    """Return the recorded notebook of lesson `slug`, or None."""
+    import nbformat
+
+    path = kernels.root() / "book" / "recorded" / f"{slug}.ipynb"
+    return nbformat.read(path, 4) if path.is_file() else None
+
+
 def show(slug: str, anchor: str, code: str) -> None:
     """Show in a notebook the recorded outputs of the cell of lesson `slug` with this `code`, and a link to its section.
 
     Shows nothing if the lesson was not recorded, or the cell was skipped or had no output.
     """
-    import nbformat
     from IPython.display import display
 
-    recording = kernels.root() / "book" / "recorded" / f"{slug}.ipynb"
-    if not recording.is_file():
+    notebook = _recording(slug)
+    if not notebook:
         return
-    notebook = nbformat.read(recording, 4)
     cells = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip() == code.strip()]
     outputs = cells[0].outputs if cells else []
     if cells and (not outputs or outputs[0].get("text", "").startswith("Skipped: ")):  # in the recorded run, too
