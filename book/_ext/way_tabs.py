@@ -11,7 +11,6 @@ from fourways.ways import WAYS
 
 def wrap(app, doctree):
     """Put neighbouring cells of ways into a set of tabs. What stands between two of them belongs to the second."""
-    opened = app.env.metadata[app.env.docname].get("opens")
     for section in doctree.findall(nodes.section):
         ways = [number for number, node in enumerate(section.children) if way_of(node)]
         if len(ways) < 2:
@@ -20,7 +19,7 @@ def wrap(app, doctree):
         first = ways[0] - introduces(section[ways[0] - 1])
         begins = [first, *(number + 1 for number in ways)]
         for begin, number in zip(begins, ways, strict=False):
-            tabs += tab(section.children[begin : number + 1], opened)
+            tabs += tab(section.children[begin : number + 1])
         section.children[first : ways[-1] + 1] = [tabs]
         tabs.parent = section
 
@@ -36,10 +35,10 @@ def way_of(node):
     return next((way for name, way in WAYS.items() if "cell" in classes and f"tag_way-{name}" in classes), None)
 
 
-def tab(content, opened):
+def tab(content):
     """Return the tab of the way that the last node of `content` defines."""
     way = way_of(content[-1])
-    item = create_component("tab-item", classes=["sd-tab-item"], selected=way.name == opened)
+    item = create_component("tab-item", classes=["sd-tab-item"], selected="tag_opens" in content[-1]["classes"])
     label = nodes.rubric("", way.short, classes=["sd-tab-label", f"way-{way.name}"])
     label["sync_id"], label["sync_group"] = way.name, "way"
     item += [label, create_component("tab-content", classes=["sd-tab-content"], children=content)]

@@ -137,6 +137,8 @@ def merge(target: lesson.Lesson, recording: Path) -> Page:
             if "image/svg+xml" in data:
                 cell.metadata["mystnb"] = {"image": {"alt": figures.description(data["image/svg+xml"])}}
     for cell, answers in zip(notebook.cells, lesson.asked(notebook), strict=True):
+        if f"way-{target.meta.get('opens')}" in lesson.tags(cell):
+            cell.metadata["tags"].append("opens")  # the tab that is open at first
         if "solution" in lesson.tags(cell):
             _fold(cell)
         elif answers:
