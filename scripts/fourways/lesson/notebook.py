@@ -51,8 +51,8 @@ class Lesson:
 
     @property
     def meta(self) -> dict[str, Any]:
-        """The front matter under `fourways:`: question, kernel, further kernels `also`, ways, `opens` (the way whose tab
-        is open at first), without, rtol, may_skip."""
+        """The front matter under `fourways:`: question, kernel, further kernels `also`, ways, `opens` (the way
+        whose tab is open at first), without, rtol, may_skip."""
         try:
             return self.whole.metadata["fourways"]
         except KeyError:
