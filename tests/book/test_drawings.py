@@ -1,0 +1,39 @@
+"""The drawings: hand-written in light colours, made dark by a script, readable on both backgrounds."""
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+FIGURES = Path(__file__).parents[2] / "book" / "figures"
+DRAWINGS = sorted(path.name.removesuffix("_light.svg") for path in FIGURES.glob("*_light.svg"))
+TEXT = re.compile(r'<text [^>]*fill="(#\w{6})"')
+LEAST_CONTRAST = 4.5  # for text, by the Web Content Accessibility Guidelines
+
+
+def luminance(colour: str) -> float:
+    """The relative luminance of a colour such as `#1f2328`, as those guidelines define it."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_the_dark_drawing_is_made_from_the_light_one(name: str) -> None:
+    script = runpy.run_path(str(FIGURES / "darken.py"))
+    light, dark = ((FIGURES / f"{name}_{variant}.svg").read_text() for variant in ("light", "dark"))
+    assert dark == script["darken"](light), "run book/figures/darken.py"
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+@pytest.mark.parametrize(("variant", "page", "box"), [("light", "#ffffff", "#ffffff"), ("dark", "#121212", "#1b2027")])
+def test_texts_stand_out_from_the_page(name: str, variant: str, page: str, box: str) -> None:
+    colours = set(TEXT.findall((FIGURES / f"{name}_{variant}.svg").read_text()))
+    on_page = colours - {box}  # text of the boxes' colour stands on the accent
+    assert colours and all(contrast(colour, page) >= LEAST_CONTRAST for colour in on_page)
