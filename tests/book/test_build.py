@@ -15,7 +15,7 @@ import pytest
 from browser import Browser, browser  # noqa: F401 (a fixture)
 
 from fourways import book, figures, lesson, tables, ways
-from fourways.book.build import merge
+from fourways.book.build import merge, readable
 
 STAMP = {"device": "NVIDIA T1000", "driver": "580.1", "nvcc": "13.0.88", "nvrtc": "13.0", "date": "2026-11-21T10:00:00"}
 COMMANDS = {"time": "# fourways time\n\nA page on a command.\n"}
@@ -347,6 +347,14 @@ def test_a_flaw_is_reported_and_the_old_book_stays(clone: Path) -> None:
     assert str(clone) not in str(error.value)
     assert old.read_text() == "the old book"
     assert [path.name for path in old.parents[1].iterdir()] == ["book"]
+
+
+def test_a_tables_rows_have_heads_and_its_numbers_a_class() -> None:
+    rows = [{"way": "nvrtc", "seconds": 2e-6}, {"way": "1 block", "seconds": None}]
+    columns = [("way", lambda row: row["way"]), ("median", lambda row: tables.seconds(row["seconds"]))]
+    html = readable(tables.Table("times", rows, columns)._repr_mimebundle_()["text/html"])
+    assert html.count('<th scope="col">') == 2 and '<tr><th scope="row">1 block</th><td></td></tr>' in html
+    assert '<th scope="row">nvrtc</th><td class="number">2.00 µs</td>' in html
 
 
 def test_an_image_without_alternative_text_is_reported(clone: Path) -> None:

@@ -134,6 +134,8 @@ def merge(target: lesson.Lesson, recording: Path) -> Page:
         for output in cell_outputs:
             data = output.get("data", {})
             data.pop(tables.MIME, None)  # a table's rows: the page shows the table itself
+            if 'class="fourways"' in data.get("text/html", ""):
+                data["text/html"] = readable(data["text/html"])
             if "image/svg+xml" in data:
                 cell.metadata["mystnb"] = {"image": {"alt": figures.description(data["image/svg+xml"])}}
     for cell, answers in zip(notebook.cells, lesson.asked(notebook), strict=True):
@@ -152,6 +154,13 @@ def merge(target: lesson.Lesson, recording: Path) -> Page:
     first = next(cell for cell in notebook.cells if cell.cell_type == "markdown")
     first.source = re.sub(r"^# .+$", lambda title: f"{title[0]}\n\n{note}\n", first.source, count=1, flags=re.MULTILINE)
     return Page(target, notebook, stamp, stale)
+
+
+def readable(html: str) -> str:
+    """Return a table's HTML with its first column as the rows' heads, and with a class for numbers."""
+    html = html.replace("<th>", '<th scope="col">')
+    html = re.sub(r"<tr><td>(.*?)</td>", r'<tr><th scope="row">\1</th>', html)
+    return re.sub(r"<td>(?=[-+−×< ]*\d)", '<td class="number">', html)
 
 
 def _fold(cell: Any) -> None:

@@ -30,7 +30,7 @@ from fourways import (
     timing,
     toolchain,
 )
-from fourways.book.build import provenance
+from fourways.book.build import provenance, readable
 from fourways.book.record import anonymous, digest
 
 OWN = {
@@ -224,7 +224,7 @@ def _example(command: Command, example: str) -> list[str]:
         seen = figures.description(figure.read_text(encoding="utf-8"))
         shown = [_as_output(f"```{{image}} ../figures/commands/{figure.name}\n:alt: {seen}\n```")]
     for table in (view(rows) for name, rows in recording["tables"].items() for view in TABLES.get(name, ())):
-        html = _as_output(f'<div class="output text_html">{table._repr_mimebundle_()["text/html"]}</div>')
+        html = _as_output(f'<div class="output text_html">{readable(table._repr_mimebundle_()["text/html"])}</div>')
         long = len(table.rows) > _LONG
         shown.append(f"::::{{dropdown}} The table of {len(table.rows)} rows\n{html}\n::::" if long else html)
     return [*heading, provenance(recording["stamp"]), *shown, *recording["warnings"]]
