@@ -65,7 +65,7 @@ def test_all_that_was_recorded_is_shown(root: Path, pages: dict[str, str]) -> No
 
 def test_a_page_shows_source_rows_and_figure(pages: dict[str, str]) -> None:
     text = pages["sass"]
-    assert '<table class="fourways">' in text and "<td>constant</td>" in text
+    assert '<table class="fourways">' in text and '<th scope="row">constant</th>' in text
     assert "../figures/commands/sass_1.svg" in text
     assert 'extern "C" __global__ void newton' in text
     assert "{dropdown} The table of 114 rows" in pages["time"], "a long table is folded"
