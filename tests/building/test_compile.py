@@ -192,7 +192,6 @@ def test_a_fatbin_holds_machine_code_for_each_architecture_and_ptx_of_the_last(t
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"path": 'extern "C" __global__ void f() {}'}, "expected the path of a kernel file, got a kernel's text"),
         ({"compiler": "gcc"}, "no compiler 'gcc'; there are: nvrtc, nvcc"),
         ({"output": "exe"}, "no output 'exe'; there are: cubin, ptx, ltoir, fatbin"),
         ({"output": "fatbin"}, "NVRTC makes no fatbin; nvcc does"),
@@ -201,7 +200,15 @@ def test_a_fatbin_holds_machine_code_for_each_architecture_and_ptx_of_the_last(t
 )
 def test_what_cannot_be_asked_for(asked: dict, words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        building.build(**{"path": DOUBLIFY} | asked)
+        building.build(**{"source": DOUBLIFY} | asked)
+
+
+@pytest.mark.parametrize("compiler", ["nvrtc", "nvcc"])
+def test_a_text_is_compiled_as_a_file_is(compiler: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("FOURWAYS_CACHE_DIR", str(tmp_path))
+    assert building.build(DOUBLIFY.read_text(), compiler).code == building.build(DOUBLIFY, compiler).code
+    with pytest.raises(building.BuildError, match=r"kernel\.cu\(1\): error"):
+        building.build('extern "C" __global__ void f() { y = 1; }', compiler)
 
 
 @pytest.mark.parametrize("compiler", ["nvrtc", "nvcc"])

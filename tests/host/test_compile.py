@@ -146,8 +146,6 @@ def test_calls_of_compile_that_cannot_work(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "empty.cuh").write_text("// nothing\n")
     with pytest.raises(ValueError, match="holds no `__global__ void` function"):
         host.compile(tmp_path / "empty.cuh")
-    with pytest.raises(ValueError, match="the path of a file; the text of a kernel came: write it to a file first"):
-        host.compile('extern "C" __global__ void mine() {}')
     with pytest.raises(FileNotFoundError, match=r"no file .*/mine\.cuh: host\.compile takes the path"):
         host.compile(tmp_path / "mine.cuh")
     with pytest.raises(ValueError, match=r"timeout is a whole number of seconds, 1 or more; 0\.5 came"):
@@ -156,3 +154,13 @@ def test_calls_of_compile_that_cannot_work(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(toolchain, "missing", lambda way: f"for {way}: install g++")
     with pytest.raises(FileNotFoundError, match="for host compiler: install g"):
         host.compile(doublify)
+
+
+def test_a_text_runs_as_a_file_does(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("FOURWAYS_CACHE_DIR", str(tmp_path))
+    text = 'extern "C" __global__ void twice(float *x) { x[threadIdx.x] *= 2; }\n'
+    x = np.arange(4, dtype=np.float32)
+    host.compile(text).get_function("twice")((1,), (4,), (x,))
+    assert x.tolist() == [0, 2, 4, 6]
+    with pytest.raises(host.CompileError, match=r"kernel\.cu:1:"):
+        host.compile('extern "C" __global__ void wrong(float *x) { x[0] = y; }')

@@ -95,29 +95,27 @@ class Build:
 
 
 def build(
-    path: Path | str,
+    source: Path | str,
     compiler: str = "nvrtc",
     arch: str | Sequence[str] = "sm_90",
     output: str = "cubin",
     options: Sequence[str] = (),
 ) -> Build:
-    """Compile the kernel file `path`.
+    """Compile a kernel; `source` is the path of its file, or its text.
 
     `compiler` is one of COMPILERS, `output` one of OUTPUTS, `arch` is "sm_90" or "90". `options` go to the compiler
     unchanged ("-DFACTOR=3", "-use_fast_math", "-lineinfo"). The seconds do not include loading NVRTC's library.
     Only nvcc makes a fatbin. It holds machine code for `arch`, which may then be a list, and PTX for the last one.
-    Raises ValueError for an unknown compiler or output, or if `path` is a kernel's text; BuildError if the compiler
-    refuses the kernel.
+    Raises ValueError for an unknown compiler or output; BuildError if the compiler refuses the kernel.
     """
-    if "__global__" in str(path):
-        raise ValueError("expected the path of a kernel file, got a kernel's text: write it to a file first")
     if compiler not in COMPILERS:
         raise ValueError(f"no compiler {compiler!r}; there are: {', '.join(COMPILERS)}")
     if output not in OUTPUTS:
         raise ValueError(f"no output {output!r}; there are: {', '.join(OUTPUTS)}")
     if output == "fatbin" and compiler == "nvrtc":
         raise ValueError("NVRTC makes no fatbin; nvcc does")
-    path, numbers = Path(path), [name.removeprefix("sm_") for name in ([arch] if isinstance(arch, str) else arch)]
+    path = toolchain.source_file(source)
+    numbers = [name.removeprefix("sm_") for name in ([arch] if isinstance(arch, str) else arch)]
     if len(numbers) > 1 and output != "fatbin":
         raise ValueError(f"a {output} is for one architecture; got {', '.join(numbers)}")
     code, seconds, log = {"nvrtc": _nvrtc, "nvcc": _nvcc}[compiler](path, numbers, output, options)

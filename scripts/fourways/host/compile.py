@@ -80,20 +80,20 @@ class HostModule:
 
 
 def compile(
-    path: str | Path, options: Sequence[str] = (), sanitize: str | None = None, timeout: int = 60
+    source: str | Path, options: Sequence[str] = (), sanitize: str | None = None, timeout: int = 60
 ) -> HostModule:
-    """Compile the kernels of one file, or take them from the cache.
+    """Compile the kernels of one file, or take them from the cache. `source` is the file's path, or its text.
 
     `options` are the C++ compiler's (`-DFACTOR=3`, `-I…` relative to the kernel's folder); `sanitize` is None, for what
     `sanitizing` says, or one of `SANITIZERS`. A launch that finishes no block in `timeout` whole seconds is stopped.
-    Raises CompileError; ValueError where the kernel has no host way, or where its text stands in place of the path;
-    FileNotFoundError without the file or a C++ compiler.
+    Raises CompileError; ValueError where the kernel has no host way; FileNotFoundError without the file or a C++
+    compiler.
     """
-    if "__global__" in str(path):
-        raise ValueError("host.compile takes the path of a file; the text of a kernel came: write it to a file first")
-    path = Path(path).resolve()
+    path = toolchain.source_file(source).resolve()
     if not path.is_file():
-        raise FileNotFoundError(f"no file {path}: host.compile takes the path of a file that holds kernels")
+        raise FileNotFoundError(
+            f"no file {path}: host.compile takes the path of a file that holds kernels, or its text"
+        )
     if type(timeout) is not int or timeout < 1:
         raise ValueError(f"timeout is a whole number of seconds, 1 or more; {timeout!r} came")
     if isinstance(options, str):
