@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from fourways import checking
+from fourways import checking, host
 from fourways.checking import arrays
 from fourways.lesson import find, load
 from fourways.ways import Ways
@@ -166,9 +166,12 @@ def test_the_lesson_s_host_way_is_right() -> None:
     [
         (
             lambda x, y: 3 * x,
-            r"Size 1: it returned a value, and wrote nothing into its output: y\[...\] = value writes",
+            "Size 1: it returned a value, and wrote nothing into its output: the answer belongs into the last argument",
         ),
-        (lambda x, y: None, "Size 1: element 0 is nan .*; nothing was written: .*; y = value makes another y"),
+        (
+            lambda x, y: None,
+            "Size 1: element 0 is nan .*; nothing was written: the answer belongs into the last argument",
+        ),
         (
             lambda y, x: y.__setitem__(..., 3 * x),
             "Size 1: it changed its input number 0 and .* are two arguments swapped",
@@ -295,3 +298,32 @@ def test_an_exercise_allows_its_tolerance_and_no_more(capsys: pytest.CaptureFixt
     assert checking.exercise(off_by_a_little, make_inputs, reference, rtol=1e-5)
     assert not checking.exercise(off_by_a_little, make_inputs, reference)
     assert capsys.readouterr().out.splitlines()[-1].startswith("Not yet. ")
+
+
+def test_an_exercise_about_launching_does_not_take_numpys_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    kernel = host.compile(
+        'extern "C" __global__ void triple(const float *x, float *y, long long n)'
+        "{ long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; if (i < n) y[i] = 3 * x[i]; }"
+    ).get_function("triple")
+
+    def launches(x: np.ndarray, y: np.ndarray) -> None:
+        kernel((max(1, -(-x.size // 256)),), (256,), (x, y, np.int64(x.size)))
+
+    def dodges(x: np.ndarray, y: np.ndarray) -> None:
+        y[...] = 3 * x
+
+    def halves(x: np.ndarray, y: np.ndarray) -> None:
+        for part in (slice(None, x.size // 2), slice(x.size // 2, None)):
+            launches(x[part], y[part])
+
+    asked = {"make_inputs": make_inputs, "reference": lambda x: 3 * x, "sizes": (0, 1, 33)}
+    assert checking.exercise(launches, **asked, launches=1)
+    assert checking.exercise(dodges, **asked)
+    assert not checking.exercise(dodges, **asked, launches=1)
+    assert (
+        "Size 1: the answer is right, but 0 kernels were launched. The task is to launch 1." in capsys.readouterr().out
+    )
+    assert not checking.exercise(launches, **asked, launches=2)
+    assert checking.exercise(halves, **asked, launches=2)
+    with pytest.raises(ValueError, match="launches are counted for the host way; way='gpu' came"):
+        checking.exercise(launches, **asked, way="gpu", launches=1)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fourways.checking.verdict import CheckFailure, verdict
+from fourways.host import HostKernel
 from fourways.tables import Row, Table
 from fourways.ways import Ways, is_host
 
@@ -24,19 +25,27 @@ def exercise(
     way: str = "host",
     sizes: Iterable[int] = SIZES,
     rtol: float = 0.0,
+    launches: int = 0,
 ) -> bool:
     """Try a learner's `function(*inputs, output)` at every size, and return whether it is right at all of them.
 
     Prints the first thing that is wrong: size and element, what came and what was expected, or the exception.
     `make_inputs`, `reference` and `rtol` are as in a lesson; `way` says where the arrays lie: in NumPy for "host",
-    else on the GPU.
+    else on the GPU. `launches` is the least number of kernels that each call must launch by the host way, for a size
+    above 0. So NumPy alone does not pass. Raises ValueError if `launches` are asked of another way.
     """
+    if launches and not is_host(way):
+        raise ValueError(f"launches are counted for the host way; way={way!r} came")
     sizes = tuple(sizes)
     for size in sizes:
         inputs = make_inputs(size)
-        expected = reference(*inputs)
+        expected, before = reference(*inputs), HostKernel.launched
         try:
             problem = verdict(function, way, inputs, expected, rtol)
+            if not problem and size and (launched := HostKernel.launched - before) < launches:
+                problem = (
+                    f"the answer is right, but {launched} kernels were launched. The task is to launch {launches}."
+                )
         except CheckFailure as failure:
             problem = str(failure)
         except Exception as error:

@@ -18,7 +18,7 @@ from fourways.checking.arrays import (
 from fourways.tables import Row
 from fourways.ways import is_host
 
-_WRITE = "y[...] = value writes into y; y = value makes another y"
+_WRITE = "the answer belongs into the last argument"
 _LOST = """This process's GPU context is lost with it, and no way can use the GPU any more: mend the kernel, and start
 Python anew (in Jupyter: restart the kernel). On the CPU, the way "host" says which thread touches what."""
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from fourways import kernels, toolchain
 from fourways.host import cache
@@ -43,7 +43,10 @@ class HostKernel:
     """A kernel that runs on NumPy arrays; `signature` is its `kernels.Signature`.
 
     `max_dynamic_shared_size_bytes` is the most that a launch may ask for: set it, as on CuPy's kernels, for more.
+    `launched` counts the launches of all kernels in this process.
     """
+
+    launched: ClassVar[int] = 0
 
     def __init__(self, signature: kernels.Signature, number: int, process: Process, timeout: int):
         self.name, self.signature = signature.entry, signature
@@ -61,6 +64,7 @@ class HostKernel:
         shape = check_shape(grid, block, shared_mem, self.max_dynamic_shared_size_bytes)
         values = check_arguments(self.signature, args)
         self._process.launch(Launch(self.signature, self._number, shape, int(shared_mem), self._timeout, values))
+        HostKernel.launched += 1
 
 
 class HostModule:
