@@ -180,6 +180,34 @@ def bars(panels: Mapping[str, Mapping[str, float]], show: Any, colours: Mapping[
     return axes[0].figure
 
 
+def dots(
+    ranges: Mapping[str, tuple[float, float, float]],
+    show: Callable[[float], str],
+    colours: Mapping[str, str],
+    title: str,
+) -> Any:
+    """Draw `ranges[name]`, a middle, a low and a high value, as a dot on a line; the axis is logarithmic.
+
+    `show(value)` is the text beside a dot. `colours[name]` is a dot's colour, black if it has none.
+    """
+    from matplotlib.ticker import LogLocator
+
+    (ax,) = _axes([len(ranges)], title)
+    for place, (name, (middle, low, high)) in enumerate(ranges.items()):
+        colour = colours.get(name, "#333333")
+        ax.plot([low, high], [place, place], color=colour, linewidth=1.5)
+        ax.plot([middle], [place], "o", color=colour, markersize=6)
+        ax.annotate(show(middle), (middle, place), (0, 6), textcoords="offset points", ha="center", fontsize=8)
+    ax.set_xscale("log")
+    ax.set_yticks(range(len(ranges)), list(ranges))
+    ax.margins(x=0.15, y=0.3 / len(ranges) + 0.1)
+    ax.invert_yaxis()
+    ax.xaxis.set_major_locator(LogLocator(10, (1, 2, 5), numticks=8))
+    ax.xaxis.set_major_formatter(lambda value, _: show(value))
+    ax.xaxis.set_minor_formatter(lambda value, _: "")
+    return ax.figure
+
+
 def lines(
     series: Mapping[str, Sequence[tuple[float, float]]], xlabel: str, ylabel: str, show: Any, title: str, roof: str = ""
 ) -> Any:

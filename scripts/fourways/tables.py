@@ -11,20 +11,23 @@ MIME = "application/vnd.fourways+json"
 """The MIME type of a table's rows in a notebook's outputs. `book.record` copies them to `book/results`."""
 
 Row = dict[str, Any]
-Column = tuple[str, Callable[[Row], str]]
+Column = str | tuple[str, Callable[[Row], str]]
 
 
 class Table:
     """Named rows of results, and the columns that show them.
 
-    `rows` are dictionaries of JSON values. `columns` pairs each heading with a function that formats a row's cell;
+    `rows` are dictionaries of JSON values. A column is a key of the rows, which `show` formats and `heading` turns into
+    words, or a heading and a function that formats a row's cell. By default all keys are columns.
     `note` stands below the table. `shown` are the rows to show, where they are not all. A notebook shows HTML.
     """
 
     def __init__(
-        self, name: str, rows: Sequence[Row], columns: Sequence[Column], note: str = "", shown: Sequence[Row] = ()
+        self, name: str, rows: Sequence[Row], columns: Sequence[Column] = (), note: str = "", shown: Sequence[Row] = ()
     ) -> None:
-        self.name, self.rows, self.columns, self.note = name, list(rows), list(columns), note
+        self.name, self.rows, self.note = name, list(rows), note
+        chosen = columns or list(dict.fromkeys(key for row in self.rows for key in row))
+        self.columns = [_by_key(column) if isinstance(column, str) else column for column in chosen]
         self._shown = list(shown)
 
     def cells(self) -> list[list[str]]:
@@ -59,6 +62,37 @@ class Table:
         for line in lines:
             table.add_row(*map(Text, line))
         return Group(table, Text(self.note)) if self.note else table
+
+
+def _by_key(key: str) -> tuple[str, Callable[[Row], str]]:
+    return heading(key), lambda row: show(key, row.get(key))
+
+
+def heading(key: str) -> str:
+    """Return a key in words: `seconds` is "median", `cold_seconds` "cold", `bytes_per_second` "bytes/s"."""
+    names = {"seconds": "median", "bytes_per_second": "bytes/s"}
+    return names.get(key) or key.removesuffix("_seconds").replace("_", " ")
+
+
+def show(key: str, value: Any) -> str:
+    """Format the value of a row's key: a time if the key ends in `seconds`, a rate for `bytes_per_second`.
+
+    A time is a number or a `summary`, which shows its median. Other numbers get three digits, whole ones all digits.
+    Lists are joined, truth is "yes" or "no", and None is empty.
+    """
+    if isinstance(value, dict):
+        value = value["median"]
+    if key.endswith("seconds"):
+        return seconds(value)
+    if key == "bytes_per_second":
+        return rate(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return " ".join(map(str, value))
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.3g}" if isinstance(value, float) else str("" if value is None else value)
 
 
 def summary(samples: Sequence[float]) -> dict[str, float]:

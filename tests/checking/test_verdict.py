@@ -166,15 +166,15 @@ def test_the_lesson_s_host_way_is_right() -> None:
     [
         (
             lambda x, y: 3 * x,
-            "Size 1: it returned a value, and wrote nothing into its output: the answer belongs into the last argument",
+            "size 1: it returned a value, and wrote nothing into its output: the answer belongs into the last argument",
         ),
         (
             lambda x, y: None,
-            "Size 1: element 0 is nan .*; nothing was written: the answer belongs into the last argument",
+            "size 1: element 0 is nan .*; nothing was written: the answer belongs into the last argument",
         ),
         (
             lambda y, x: y.__setitem__(..., 3 * x),
-            "Size 1: it changed its input number 0 and .* are two arguments swapped",
+            "size 1: it changed its input number 0 and .* are two arguments swapped",
         ),
         (
             lambda x, y: x @ np.ones((2, 2)),
@@ -248,7 +248,7 @@ def test_a_lost_gpu_is_said_at_once(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     with pytest.raises(checking.CheckFailure, match=rf"^doublify_nvrtc, size 0: RuntimeError: {said}"):
         checking.check(ways)
     assert not checking.exercise(far_outside, make_inputs, lambda x: x, way="gpu")
-    assert re.match(rf"Not yet\. Size 0: RuntimeError: {said}", capsys.readouterr().out)
+    assert re.match(rf"Not yet: size 0: RuntimeError: {said}", capsys.readouterr().out)
 
 
 def test_exercise_says_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
@@ -262,11 +262,11 @@ def test_exercise_says_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().out == f"Right at {len(checking.SIZES)} sizes, from 0 to 1000003.\n"
     assert not checking.exercise(forgets_the_last, make_inputs, triple, sizes=(0, 33))
     assert (
-        "Not yet. Size 33: element 32 is nan (never written: it still holds the poison), expected 96.0; 1 of 33 wrong"
+        "Not yet: size 33: element 32 is nan (never written: it still holds the poison), expected 96.0; 1 of 33 wrong"
         in (capsys.readouterr().out)
     )
     assert not checking.exercise(lambda x: None, make_inputs, triple)
-    assert "Not yet. Size 0: it raised TypeError" in capsys.readouterr().out
+    assert "Not yet: size 0: it raised TypeError" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("answer", [True, False])
@@ -297,7 +297,7 @@ def test_an_exercise_allows_its_tolerance_and_no_more(capsys: pytest.CaptureFixt
 
     assert checking.exercise(off_by_a_little, make_inputs, reference, rtol=1e-5)
     assert not checking.exercise(off_by_a_little, make_inputs, reference)
-    assert capsys.readouterr().out.splitlines()[-1].startswith("Not yet. ")
+    assert capsys.readouterr().out.splitlines()[-1].startswith("Not yet: ")
 
 
 def test_an_exercise_about_launching_does_not_take_numpys_answer(capsys: pytest.CaptureFixture[str]) -> None:
@@ -321,7 +321,7 @@ def test_an_exercise_about_launching_does_not_take_numpys_answer(capsys: pytest.
     assert checking.exercise(dodges, **asked)
     assert not checking.exercise(dodges, **asked, launches=1)
     assert (
-        "Size 1: the answer is right, but 0 kernels were launched. The task is to launch 1." in capsys.readouterr().out
+        "size 1: the answer is right, but 0 kernels were launched. The task is to launch 1." in capsys.readouterr().out
     )
     assert not checking.exercise(launches, **asked, launches=2)
     assert checking.exercise(halves, **asked, launches=2)

@@ -1,6 +1,7 @@
 """Ways timed side by side, with functions that run on the CPU. GPU rows are tested in tests/gpu/test_timing.py."""
 
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -207,12 +208,22 @@ def test_calls_by_name_are_held_against_the_copy_of_as_many_bytes(monkeypatch: p
     copied = {"way": "device copy", "clock": "device", "seconds": tables.summary([1e-3]), "bytes_per_second": 1e9}
     monkeypatch.setattr(module, "measure", measured)
     monkeypatch.setattr(module, "copy_row", lambda moved: copied | {"bytes": moved})
-    monkeypatch.setattr(module, "launch_seconds", lambda call, *_, batches: [call()] * batches)
     table = timing.time_calls({"first": lambda: 3e-6, "second": lambda: 4e-6}, 10**6)
     first, second, copy = table.rows
     assert table.name == "calls", "a lesson's ways are the table timing"
     assert [row["way"] for row in table.rows] == ["first", "second", "device copy"]
     assert (first["share"], second["share"], copy["share"]) == pytest.approx((1.0, 0.5, 1.0))
     assert second["bytes_per_second"] == pytest.approx(10**6 / 2e-3)
-    assert second["launch_seconds"]["median"] == 4e-6, "each launch is its own call's"
     assert ("of the copy", "0.50") in zip([name for name, _ in table.columns], table.cells()[1], strict=True)
+
+
+def test_calls_that_wait_take_turns_and_are_held_against_the_fastest() -> None:
+    order: list[str] = []
+    table = timing.time_calls({"first": lambda: order.append("a"), "second": lambda: time.sleep(1e-3)}, clock="host")
+    first, second = table.rows
+    assert first["times"] == 1 < second["times"] == second["seconds"]["median"] / first["seconds"]["median"]
+    assert order and "times the fastest" in [name for name, _ in table.columns]
+    assert "bytes/s" not in [name for name, _ in table.columns]
+    assert timing.dots(table, "The second waits").axes[0].get_xscale() == "log"
+    with pytest.raises(ValueError, match="'gpu' is no clock; expected device, host or launch"):
+        timing.time_calls({}, clock="gpu")

@@ -55,7 +55,7 @@ def exercise(
                     f"\nIt was called with {', '.join(map(_kind, inputs))}, and {_kind(expected)} for the answer."
                 )
         if problem:
-            print(f"Not yet. Size {size}: {problem}")
+            print(f"Not yet: size {size}: {problem}")
             return False
     print(f"Right at {len(sizes)} sizes, from {min(sizes)} to {max(sizes)}.")
     return True

@@ -39,6 +39,7 @@ from fourways.timing.clocks import (
 from fourways.timing.compare import (
     compare,
     copy_row,
+    dots,
     figure,
     gpu_size,
     parse_sizes,

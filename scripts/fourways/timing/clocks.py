@@ -65,15 +65,16 @@ def turns(rounds: int, names: Sequence[Any]) -> Iterator[Any]:
         yield from (*names[first:], *names[:first])
 
 
-def host_seconds(call: Call, before: Call = _nothing) -> list[float]:
+def host_seconds(call: Call, before: Call = _nothing, budget: float = _BUDGET) -> list[float]:
     """Return the wall-clock seconds of single calls (host clock), after one warm-up call.
 
-    The calls must return only when their work is done. `before` runs before each call and is not timed.
+    The calls must return only when their work is done. `before` runs before each call and is not timed. At least five
+    calls are timed, and more until they have taken `budget` seconds together.
     """
     before()
     call()
     samples: list[float] = []
-    while len(samples) < 5 or (sum(samples) < _BUDGET and len(samples) < 200):
+    while len(samples) < 5 or (sum(samples) < budget and len(samples) < 200):
         before()
         start = time.perf_counter()
         call()

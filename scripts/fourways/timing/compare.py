@@ -190,24 +190,61 @@ def compare(ways: Ways, size: int | None = None) -> Table:
     return table(rows, f"Not timed: {skipped}" if skipped else "")
 
 
-def time_calls(calls: Mapping[str, Callable[[], Any]], moved: int) -> Table:
-    """Time calls that move `moved` bytes each (device clock), and the device-to-device copy of the same bytes.
+def time_calls(
+    calls: Mapping[str, Callable[[], Any]], moved: int | None = None, clock: str = "device", name: str = "calls"
+) -> Table:
+    """Time calls that take turns, sample by sample, and return a table with a row for each.
 
-    The calls take turns, sample by sample. A row is like those of `time_ways`, without a cold time and a graph's;
-    `share` is the call's speed divided by the copy's. The caller checks what the calls write.
+    `clock` is "device" for the time on the GPU, "host" for calls that wait for their result, or "launch" for the host's
+    time to queue a call. `moved` is the bytes that each call moves: then the device-to-device copy of as many bytes is
+    timed, too, and `share` is a call's speed divided by the copy's. Otherwise `times` is a call's median divided by the
+    smallest. The caller checks what the calls write. Raises ValueError for another clock.
     """
+    if clock not in ("device", "host", "launch"):
+        raise ValueError(f"{clock!r} is no clock; expected device, host or launch")
+    rows: list[Row] = [
+        {"way": call, "clock": "device" if clock == "device" else "host", "seconds": summary(samples)}
+        for call, samples in zip(calls, _CLOCKS[clock](list(calls.values())), strict=True)
+    ]
+    if moved is None:
+        fastest = max(min(row["seconds"]["median"] for row in rows), 1e-9)
+        rows = [row | {"times": row["seconds"]["median"] / fastest} for row in rows]
+        return Table(name, rows, [column for column in table(rows).columns if column[0] != "elements"])
+    roof = copy_row(moved)
+    rows = [row | {"bytes": moved, "bytes_per_second": moved / max(row["seconds"]["median"], 1e-9)} for row in rows]
+    rows = [row | {"share": row["bytes_per_second"] / roof["bytes_per_second"]} for row in rows]
+    rows.append(roof | {"share": 1.0})
+    return Table(name, rows, table(rows).columns)
+
+
+def _on_the_device(calls: Sequence[Callable[[], Any]]) -> list[list[float]]:
+    return [samples.seconds for samples in measure(calls)]
+
+
+def _on_the_host(calls: Sequence[Callable[[], Any]]) -> list[list[float]]:
+    samples: list[list[float]] = [[] for _ in calls]
+    for number in turns(7, range(len(calls))):
+        samples[number] += host_seconds(calls[number], budget=0.05)
+    return samples
+
+
+def _to_launch(calls: Sequence[Callable[[], Any]]) -> list[list[float]]:
     import cupy
 
-    roof = copy_row(moved)
-    rows: list[Row] = []
-    for name, samples in zip(calls, measure(list(calls.values())), strict=True):
-        launches = launch_seconds(calls[name], lambda: cupy.cuda.get_current_stream().synchronize(), batches=4)
-        row: Row = {"way": name, "clock": "device", "bytes": moved, "seconds": summary(samples.seconds)}
-        row |= {"mhz": [min(samples.mhz), max(samples.mhz)], "launch_seconds": summary(launches)}
-        speed = moved / max(row["seconds"]["median"], 1e-9)
-        rows.append(row | {"bytes_per_second": speed, "share": speed / roof["bytes_per_second"]})
-    made = table([*rows, roof | {"share": 1.0}])
-    return Table("calls", made.rows, made.columns)
+    samples: list[list[float]] = [[] for _ in calls]
+    for number in turns(7, range(len(calls))):
+        samples[number] += launch_seconds(calls[number], cupy.cuda.get_current_stream().synchronize, batches=4)
+    return samples
+
+
+_CLOCKS = {"device": _on_the_device, "host": _on_the_host, "launch": _to_launch}
+
+
+def dots(timed: Table, title: str) -> Any:
+    """Draw the medians of a table of `time_calls` as dots on a logarithmic axis, with a line from p10 to p90."""
+    rows = [row["seconds"] | {"name": row["way"]} for row in timed.rows]
+    ranges = {row["name"]: (row["median"], row["p10"], row["p90"]) for row in rows}
+    return figures.dots(ranges, seconds, figures.COLOURS, title)
 
 
 def time_sizes(ways: Ways, sizes: Sequence[int], progress: Callable[[str], None] = lambda _: None) -> Iterator[Table]:
@@ -244,8 +281,9 @@ def table(rows: Sequence[Row], note: str = "") -> Table:
         ("warm median", median("seconds")),
         ("p10 to p90", lambda row: seconds_range(row["seconds"]["p10"], row["seconds"]["p90"])),
         ("cold L2", median("cold_seconds")),
-        ("bytes/s", lambda row: rate(row["bytes_per_second"])),
+        ("bytes/s", lambda row: rate(row.get("bytes_per_second"))),
         ("of the copy", lambda row: f"{row['share']:.2f}" if "share" in row else ""),
+        ("times the fastest", lambda row: f"{row['times']:.3g}" if "times" in row else ""),
         ("launch (host)", median("launch_seconds")),
         ("launch (graph)", median("graph_seconds")),
     ]
