@@ -1,0 +1,61 @@
+"""The judges of exercises take right answers only. Answers that they once took are among the wrong ones."""
+
+import math
+
+import pytest
+
+from fourways.experiments.exercises import check_break_even, check_wheels
+
+
+def saved(a, b, kernel):
+    return max(a.launch, kernel) - max(b.launch, kernel)
+
+
+def break_even(a, b, kernel):
+    return math.ceil((b.start - a.start) / saved(a, b, kernel)) if saved(a, b, kernel) > 0 else None
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a, b, kernel: None,
+        lambda a, b, kernel: 65_536,
+        lambda a, b, kernel: float(break_even(a, b, kernel) or 0) or None,
+        lambda a, b, kernel: math.floor((b.start - a.start) / saved(a, b, kernel)) + 1 if saved(a, b, kernel) else None,
+    ],
+    ids=["None", "constant", "no whole number", "one too many at a tie"],
+)
+def test_a_wrong_break_even(function) -> None:
+    assert check_break_even(function).startswith("Not yet: ")
+
+
+def test_the_break_even() -> None:
+    assert check_break_even(break_even).startswith("Right")
+
+
+def wheels(pythons, cudas, platforms, architectures, stable=None):
+    majors = {cuda.split(".")[0] for cuda in cudas}
+    return len({stable if stable and python >= stable else python for python in pythons}) * len(majors) * len(platforms)
+
+
+def only_if_listed(pythons, cudas, platforms, architectures, stable=None):
+    kept = [python for python in pythons if not stable or python <= stable]
+    return wheels(kept, cudas, platforms, architectures, stable)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda *lists, stable=None: 8 if stable else 12,
+        lambda *lists, stable=None: wheels(*lists),
+        lambda *lists, stable=None: None,
+        only_if_listed,
+    ],
+    ids=["constant", "without the stable ABI", "None", "no wheel for Pythons after `stable`"],
+)
+def test_wrong_wheels(function) -> None:
+    assert check_wheels(function).startswith("Not yet: ")
+
+
+def test_the_wheels() -> None:
+    assert check_wheels(wheels).startswith("Right")
