@@ -103,6 +103,9 @@ gpu: setup
 lint: setup
 	$(PY) -m ruff check && $(PY) -m ruff format --check && $(PY) -m mypy
 
+prose: setup
+	$(PY) tests/prose.py
+
 # Not the extra `more`, which only a GPU makes use of; of PyCUDA, which is built, what it needs.
 EXTRAS := --extra advanced --extra book --extra profile --extra test --extra pycuda --no-emit-package pycuda
 lock: .venv/.packages

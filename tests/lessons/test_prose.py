@@ -1,0 +1,56 @@
+"""What checks the prose: numbers without a support, and sentences that are hard to read."""
+
+import prose
+import prose_numbers
+import pytest
+
+OUTPUTS = [
+    {"text": "naive: 4.30 ms, copy: 538 µs\n"},
+    {"data": {"application/vnd.fourways+json": {"rows": [{"share": 0.97}]}}},
+]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The naive kernel takes 4.3 ms.",
+        "The naive kernel takes 8 times as long (4.30 ms against 538 µs).",
+        "The copy takes about 0.5 ms.",
+        "The data sheet promises 4.8 TB/s (NVIDIA's data sheet).",
+        "In lesson 06 the kernel took 77 µs.",
+    ],
+)
+def test_a_number_with_a_support(sentence: str) -> None:
+    assert prose_numbers.unsupported(f"# 00\n\n{sentence}\n", OUTPUTS, []) == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "number"),
+    [
+        ("The naive kernel takes 4.4 ms.", "4.4 ms"),
+        ("The naive kernel takes 9 times as long (4.30 ms against 538 µs).", "9 times"),
+        ("The copy reaches 4.2 TB/s.", "4.2 TB/s"),
+        ("The copy takes 538 ms.", "538 ms"),
+    ],
+)
+def test_a_number_without_a_support(sentence: str, number: str) -> None:
+    assert prose_numbers.unsupported(f"# 00\n\n{sentence}\n", OUTPUTS, []) == [f"line 3: {number}: {sentence}"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "fault"),
+    [
+        ("The second one is faster.", '"one" as a pronoun'),
+        ("Who compiles pays.", '"who" without a person'),
+        ("The option stands behind yours.", '"behind" for "after"'),
+        (" ".join(["word"] * 26) + ".", "26 words"),
+    ],
+)
+def test_what_the_check_of_prose_points_at(sentence: str, fault: str) -> None:
+    (found,) = prose.sentences(f"{sentence}\n")
+    assert fault in prose.faults(found)
+
+
+def test_good_sentences_are_left_alone() -> None:
+    text = "The padded tile takes 33 µs. Who calls the kernel? The machine stands behind a proxy.\n"
+    assert [prose.faults(sentence) for sentence in prose.sentences(text)] == [[], [], []]
