@@ -14,7 +14,6 @@ import prose_numbers
 import pytest
 
 from fourways import book, kernels, lesson, toolchain, ways
-from fourways.lesson import recorded
 
 LESSONS = lesson.all_lessons()
 PARTS = (
@@ -102,7 +101,7 @@ def test_a_core_of_45_minutes(rewritten: lesson.Lesson) -> None:
 
 @pytest.mark.parametrize("rewritten", REWRITTEN, ids=lambda found: found.slug)
 def test_numbers_in_prose_stand_in_the_outputs(rewritten: lesson.Lesson) -> None:
-    outputs = [output for cell in recorded.outputs(rewritten) for output in cell]
+    outputs = [output for cell in lesson.outputs(rewritten) for output in cell]
     codes = [cell.source for cell in rewritten.notebook.cells if cell.cell_type == "code"]
     assert prose_numbers.unsupported(rewritten.path.read_text("utf-8"), outputs, codes) == []
 
@@ -180,7 +179,7 @@ def way_tags(kinds: set[str]) -> set[str]:
 def test_a_drawing_or_a_figure_in_the_core(rewritten: lesson.Lesson) -> None:
     notebook, seen = rewritten.notebook, False
     for cell, is_deeper, outputs in zip(
-        notebook.cells, lesson.deeper(notebook), recorded.outputs(rewritten), strict=True
+        notebook.cells, lesson.deeper(notebook), lesson.outputs(rewritten), strict=True
     ):
         drawn = "{image}" in cell.source or any("image/svg+xml" in output.get("data", {}) for output in outputs)
         seen = seen or (drawn and not is_deeper)
