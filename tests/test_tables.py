@@ -109,10 +109,10 @@ def test_a_range_of_times_has_its_unit_once() -> None:
 
 def test_columns_by_name_know_times_rates_and_truth() -> None:
     row = {"what": "a", "registers": 1200, "cold_seconds": 0.0123, "seconds": tables.summary([1e-6]), "right": True}
-    row |= {"bytes_per_second": 2e12, "ratio": 1.2345, "loads": ["v2", "v4"], "nothing": None}
+    row |= {"bytes_per_second": 2e12, "ratio": 1.2045, "blocks": 1660.4, "loads": ["v2", "v4"], "nothing": None}
     table = tables.Table("by_name", [row])
     assert [name for name, _ in table.columns] == [
-        "what", "registers", "cold", "median", "right", "bytes/s", "ratio", "loads", "nothing"
+        "what", "registers", "cold", "median", "right", "bytes/s", "ratio", "blocks", "loads", "nothing"
     ]  # fmt: skip
-    assert table.cells() == [["a", "1,200", "12.3 ms", "1.00 µs", "yes", "2.00 TB/s", "1.23", "v2 v4", ""]]
-    assert tables.Table("few", [row, {}], ["ratio", ("twice", lambda row: "2")]).cells() == [["1.23", "2"], ["", "2"]]
+    assert table.cells() == [["a", "1,200", "12.3 ms", "1.00 µs", "yes", "2.00 TB/s", "1.20", "1,660", "v2 v4", ""]]
+    assert tables.Table("few", [row, {}], ["ratio", ("twice", lambda row: "2")]).cells() == [["1.20", "2"], ["", "2"]]

@@ -92,7 +92,9 @@ def show(key: str, value: Any) -> str:
         return " ".join(map(str, value))
     if isinstance(value, int):
         return f"{value:,}"
-    return f"{value:.3g}" if isinstance(value, float) else str("" if value is None else value)
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:#.3g}".removesuffix(".")
+    return "" if value is None else str(value)
 
 
 def summary(samples: Sequence[float]) -> dict[str, float]:
