@@ -1,0 +1,193 @@
+"""What lesson 00 measures: the time from an edit of a kernel to its machine code, and to the new result in Python.
+
+Compiling needs no GPU. The judges of the lesson's exercises need neither a GPU nor a way.
+"""
+
+import random
+import re
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from fourways import building, checking, figures, kernels, lesson, sass, timing, toolchain
+from fourways.tables import Column, Table, seconds, seconds_range, summary
+from fourways.ways import WAYS, Ways, is_host
+
+SAMPLES = 7
+"""Samples of each time; odd, so that one of them is the median."""
+_FACTOR = re.compile(r"(?<=#define FACTOR )\d+")
+_TINY = 'extern "C" __global__ void tiny(float *x) { x[threadIdx.x] = 1; }\n'
+
+
+class Workbench:
+    """A copy of the folder `cpp`, in which doublify can be edited and rebuilt; the clone stays as it is.
+
+    `kernel_file` is the copy of `doublify.cuh`. `arch` is the architecture to compile for: the first GPU's, or sm_90.
+    The copy is deleted with this object.
+    """
+
+    def __init__(self) -> None:
+        self._folder = TemporaryDirectory(prefix="fourways-")
+        self._root = Path(self._folder.name)
+        shutil.copytree(kernels.root() / "cpp", self._root / "cpp")
+        shutil.copy(kernels.root() / "pyproject.toml", self._root)  # CMake reads the version there
+        self.kernel_file = self._root / "cpp" / "kernels" / "doublify.cuh"
+        self.arch = next((gpu.arch for gpu in toolchain.gpus()), "sm_90")
+
+    @property
+    def factor(self) -> int:
+        """The number that the file multiplies by."""
+        match = _FACTOR.search(self.kernel_file.read_text())
+        assert match
+        return int(match[0])
+
+    def edit(self) -> None:
+        """Replace the factor by a random number, which no compiler's cache has seen."""
+        self.kernel_file.write_text(_FACTOR.sub(str(random.randrange(3, 2**24)), self.kernel_file.read_text()))
+
+    def rebuild(self) -> float:
+        """Build the pybind11 module with doublify, and return the seconds. The first call builds all of it."""
+        options = [f"-DCMAKE_CUDA_ARCHITECTURES={self.arch.removeprefix('sm_')}-real"]
+        return building.build_binding("doublify", self._root / "build", self._root / "cpp", options)
+
+    def compile_edits(self) -> Table:
+        """Time the compilers after an edit (host clock): the kernel alone, and CMake's rebuild with its two steps.
+
+        The compilers take turns. The note has the time of CMake's first build.
+        """
+        first = self.rebuild()
+        samples: dict[str, list[float]] = {
+            name: [] for name in ("NVRTC", "nvcc", "CMake", "CMake: nvcc", "CMake: linker")
+        }
+        for compiler in timing.turns(SAMPLES, ["NVRTC", "nvcc", "CMake"]):
+            self.edit()
+            if compiler == "CMake":
+                samples[compiler].append(self.rebuild())
+                samples["CMake: nvcc"].append(self._step(".cu.o"))
+                samples["CMake: linker"].append(self._step(".so"))
+            else:
+                built = building.build(self.kernel_file, compiler.lower(), arch=self.arch)
+                samples[compiler].append(built.seconds)
+        rows = [{"compiler": name, "clock": "host", "seconds": summary(times)} for name, times in samples.items()]
+        note = f"{SAMPLES} samples each, for {self.arch}. CMake's first build took {seconds(first)}."
+        return Table("compile_edit", rows, _columns("compiler"), note)
+
+    def _step(self, suffix: str) -> float:
+        """Return the seconds of the last step that made a file with this suffix, from Ninja's log (milliseconds)."""
+        log = (self._root / "build" / ".ninja_log").read_text().splitlines()
+        start, end = next(line.split("\t")[:2] for line in reversed(log) if line.split("\t")[-2].endswith(suffix))
+        return (int(end) - int(start)) / 1000
+
+    def loops(self, ways: Ways, number: str = "00") -> Table:
+        """Time the whole loop, from an edit to the new result in Python (host clock), for every way on the GPU.
+
+        A way is timed in this process and in a fresh one; a way that is built ahead of time only in a fresh one, with
+        its rebuild. The fresh process runs the cells of lesson `number`. Where there is no GPU, the host way is timed.
+        The functions of `ways` must read `kernel_file`. Raises AssertionError if an old result comes.
+        """
+        (x,) = ways.make_inputs(16)
+        self.rebuild()  # so that no sample has the first build
+        timed = [way for way in ways.runnable if not is_host(way)] or list(ways.runnable)
+
+        def running(way: str) -> float:
+            given, result = checking.place(way, x), checking.place(way, np.empty_like(x))
+            self.edit()
+            start = time.perf_counter()
+            ways.functions[way](given, result)
+            fetched = checking.fetch(result)
+            elapsed = time.perf_counter() - start
+            assert checking.compare(fetched, self.factor * x) is None, f"{way}: an old result"
+            return elapsed
+
+        def fresh(way: str) -> float:
+            self.edit()
+            ahead = WAYS[way].is_shipped_built
+            rebuilt = self.rebuild() if ahead else 0.0
+            variables = {"FOURWAYS_ROOT": str(self._root)}
+            module = self._root / "build" if ahead else None
+            return rebuilt + sum(timing.first_result(lesson.find(number), way, variables, module).values())
+
+        samples: dict[tuple[str, str], list[float]] = {}
+        for way in timed:
+            if not WAYS[way].is_shipped_built:  # an imported module stays in the process
+                samples[way, "running process"] = []
+            samples[way, "fresh process"] = []
+        for way, loop in timing.turns(SAMPLES, list(samples)):
+            samples[way, loop].append(running(way) if loop == "running process" else fresh(way))
+        rows = [
+            {"way": way, "loop": loop, "clock": "host", "seconds": summary(times)}
+            for (way, loop), times in samples.items()
+        ]
+        return Table("edit_loop", rows, _columns("way", "loop"), f"{SAMPLES} samples each, 16 elements.")
+
+
+def _columns(*names: str) -> list[Column]:
+    return [*names, "seconds", ("p10 to p90", lambda row: seconds_range(row["seconds"]["p10"], row["seconds"]["p90"]))]
+
+
+def figure(loops: Table) -> Any:
+    """Draw the rows of `Workbench.loops` as dots with lines from p10 to p90."""
+    ranges, colours = {}, {}
+    for row in sorted(loops.rows, key=lambda row: row["seconds"]["median"]):
+        name = f"{row['way']}, {row['loop']}"
+        ranges[name] = tuple(row["seconds"][key] for key in ("median", "p10", "p90"))
+        colours[name] = figures.COLOURS.get(row["way"], "")
+    medians = [middle for middle, *_ in ranges.values()]
+    title = f"From edit to new result: {seconds(min(medians))} to {seconds(max(medians))}"
+    return figures.dots(ranges, seconds, colours, title)
+
+
+def check_two_calls(function: Callable[[Callable[[], None]], Any]) -> str:
+    """Judge `function(call)`, which calls `call` twice and returns the seconds of the first and the second call.
+
+    The judge's calls wait for random times, and each is a call of its own length.
+    """
+    for _ in range(3):
+        waits = [random.uniform(0.02, 0.1) for _ in range(2)]
+        taken: list[float] = []
+
+        def call(waits: list[float] = waits, taken: list[float] = taken) -> None:
+            start = time.perf_counter()
+            time.sleep(waits[len(taken) % 2])
+            taken.append(time.perf_counter() - start)
+
+        answer = function(call)
+        if len(taken) != 2:
+            return f"Not yet: the function called {len(taken)} times; two calls are wanted."
+        if not isinstance(answer, tuple | list) or len(answer) != 2:
+            return f"Not yet: {answer!r} came; wanted are two numbers, the seconds of each call."
+        for name, told, true in zip(("first", "second"), answer, taken, strict=True):
+            if abs(told - true) > 0.01:
+                return f"Not yet: the {name} call waited {true:.3f} s, and the function says {told:.3f} s."
+    return "Right for six calls of different lengths."
+
+
+def check_same_code(function: Callable[[str, str, str], Any]) -> str:
+    """Judge `function(text, arch, other)`: whether NVRTC makes the same instructions for both architectures.
+
+    The function is tried on the kernel doublify and on one that does next to nothing.
+    """
+    answers = set()
+    for text in (kernels.source("doublify"), _TINY):
+        code = {arch: instructions(text, arch) for arch in ("sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120")}
+        for arch, other in [("sm_90", "sm_90"), *zip(code, list(code)[1:], strict=False)]:
+            answer, same = function(text, arch, other), code[arch] == code[other]
+            if not isinstance(answer, bool):
+                return f"Not yet: {answer!r} came for {arch} and {other}; wanted is True or False."
+            if answer != same:
+                told = "the same" if answer else "different"
+                return f"Not yet: the code for {arch} and {other} is not {told}. Did you compare instructions?"
+            answers.add(answer)
+    assert answers == {True, False}
+    return f"Right for {2 * len(code)} pairs of architectures."
+
+
+def instructions(kernel: str | Path, arch: str = "sm_90", compiler: str = "nvrtc") -> list[str]:
+    """Return a kernel's machine code, disassembled: a string for each instruction. `kernel` is a text or a file."""
+    cubin = building.build(kernel, compiler, arch=arch).code
+    return [str(line) for line in sass.parse(sass.disassemble(cubin))]
