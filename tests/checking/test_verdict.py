@@ -316,6 +316,13 @@ def test_an_exercise_about_launching_does_not_take_numpys_answer(capsys: pytest.
         for part in (slice(None, x.size // 2), slice(x.size // 2, None)):
             launches(x[part], y[part])
 
+    def repairs(x: np.ndarray, y: np.ndarray) -> None:
+        launches(x, y)
+        y *= 2
+
+    def prepares(x: np.ndarray, y: np.ndarray) -> None:
+        launches(2 * x, y)
+
     asked = {"make_inputs": make_inputs, "reference": lambda x: 3 * x, "sizes": (0, 1, 33)}
     assert checking.exercise(launches, **asked, launches=1)
     assert checking.exercise(dodges, **asked)
@@ -325,5 +332,11 @@ def test_an_exercise_about_launching_does_not_take_numpys_answer(capsys: pytest.
     )
     assert not checking.exercise(launches, **asked, launches=2)
     assert checking.exercise(halves, **asked, launches=2)
+    capsys.readouterr()
+    asked["reference"] = lambda x: 6 * x
+    for dodge, told in ((repairs, "not a kernel that wrote it last"), (prepares, "no kernel got an input")):
+        assert checking.exercise(dodge, **asked)
+        assert not checking.exercise(dodge, **asked, launches=1)
+        assert told in capsys.readouterr().out
     with pytest.raises(ValueError, match="launches are counted for the host way; way='gpu' came"):
         checking.exercise(launches, **asked, way="gpu", launches=1)

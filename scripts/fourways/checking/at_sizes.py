@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fourways.checking.arrays import same
 from fourways.checking.verdict import CheckFailure, verdict
 from fourways.host import HostKernel
 from fourways.tables import Row, Table
@@ -32,20 +33,19 @@ def exercise(
     Prints the first thing that is wrong: size and element, what came and what was expected, or the exception.
     `make_inputs`, `reference` and `rtol` are as in a lesson; `way` says where the arrays lie: in NumPy for "host",
     else on the GPU. `launches` is the least number of kernels that each call must launch by the host way, for a size
-    above 0. So NumPy alone does not pass. Raises ValueError if `launches` are asked of another way.
+    above 0. They must take an input, and the last of them must leave the answer in the output. So NumPy does not pass,
+    neither alone nor around a launch. Raises ValueError if `launches` are asked of another way.
     """
     if launches and not is_host(way):
         raise ValueError(f"launches are counted for the host way; way={way!r} came")
     sizes = tuple(sizes)
     for size in sizes:
         inputs = make_inputs(size)
-        expected, before = reference(*inputs), HostKernel.launched
+        expected, watch = reference(*inputs), _Watch(function, len(inputs))
         try:
-            problem = verdict(function, way, inputs, expected, rtol)
-            if not problem and size and (launched := HostKernel.launched - before) < launches:
-                problem = (
-                    f"the answer is right, but {launched} kernels were launched. The task is to launch {launches}."
-                )
+            problem = verdict(watch, way, inputs, expected, rtol)
+            if not problem and size and launches:
+                problem = watch.problem(launches)
         except CheckFailure as failure:
             problem = str(failure)
         except Exception as error:
@@ -59,6 +59,51 @@ def exercise(
             return False
     print(f"Right at {len(sizes)} sizes, from {min(sizes)} to {max(sizes)}.")
     return True
+
+
+class _Watch:
+    """A function that notes which kernels a call launches by the host way, and with which of the call's arrays."""
+
+    def __init__(self, function: Callable[..., Any], inputs: int):
+        self._function, self._inputs = function, inputs
+        self._launched, self._takes_an_input, self._writes_the_output = 0, False, False
+
+    def __call__(self, *arguments: Any) -> Any:
+        inputs, outputs = _arrays(arguments[: self._inputs]), _arrays(arguments[self._inputs :])
+        kept: list[np.ndarray] = []
+        self._takes_an_input = not inputs
+
+        def note(args: Sequence[Any]) -> None:
+            self._launched += 1
+            self._takes_an_input |= _meet(args, inputs)
+            if _meet(args, outputs):
+                kept[:] = [output.copy() for output in outputs]
+
+        HostKernel.on_launch = note
+        try:
+            return self._function(*arguments)
+        finally:
+            HostKernel.on_launch = None
+            self._writes_the_output = bool(kept) and all(map(same, kept, outputs))
+
+    def problem(self, launches: int) -> str | None:
+        """Return what a right call did beside `launches` kernels, or None."""
+        if self._launched < launches:
+            return f"the answer is right, but {self._launched} kernels were launched. The task is to launch {launches}."
+        if not self._writes_the_output:
+            return "the answer is right, but it is not a kernel that wrote it last. Leave the computing to the kernel."
+        if not self._takes_an_input:
+            return "the answer is right, but no kernel got an input. Leave the computing to the kernel."
+        return None
+
+
+def _arrays(values: Iterable[Any]) -> list[np.ndarray]:
+    return [value for value in values if isinstance(value, np.ndarray)]
+
+
+def _meet(some: Iterable[Any], others: Iterable[np.ndarray]) -> bool:
+    """Return whether an array of `some` shares memory with one of `others`."""
+    return any(np.shares_memory(one, other) for one in _arrays(some) for other in others)
 
 
 def _kind(value: Any) -> str:

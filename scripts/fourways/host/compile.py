@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, ClassVar
@@ -43,10 +43,10 @@ class HostKernel:
     """A kernel that runs on NumPy arrays; `signature` is its `kernels.Signature`.
 
     `max_dynamic_shared_size_bytes` is the most that a launch may ask for: set it, as on CuPy's kernels, for more.
-    `launched` counts the launches of all kernels in this process.
+    `on_launch` is called with the arguments of each finished launch in this process.
     """
 
-    launched: ClassVar[int] = 0
+    on_launch: ClassVar[Callable[[Sequence[Any]], None] | None] = None
 
     def __init__(self, signature: kernels.Signature, number: int, process: Process, timeout: int):
         self.name, self.signature = signature.entry, signature
@@ -64,7 +64,8 @@ class HostKernel:
         shape = check_shape(grid, block, shared_mem, self.max_dynamic_shared_size_bytes)
         values = check_arguments(self.signature, args)
         self._process.launch(Launch(self.signature, self._number, shape, int(shared_mem), self._timeout, values))
-        HostKernel.launched += 1
+        if HostKernel.on_launch:
+            HostKernel.on_launch(args)
 
 
 class HostModule:
