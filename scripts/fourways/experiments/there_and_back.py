@@ -1,0 +1,93 @@
+"""What lesson 01 measures beside the ways: a kernel with the copies to the GPU and back, against NumPy.
+
+The comparison needs a GPU. The judge of the lesson's exercise uses the host way.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from fourways import figures, host, tables, timing
+from fourways.tables import Row, Table
+
+SIZES = tuple(2**power for power in (10, 14, 18, 22, 26))
+"""Elements of the arrays: from 4 KiB to 256 MiB."""
+_GRIDS = (((1,), (1,)), ((1,), (32,)), ((3,), (4,)), ((7,), (33,)), ((2,), (256,)))
+
+
+def against_numpy(doublify: Callable[[Any, Any], None], sizes: Sequence[int] = SIZES) -> Table:
+    """Time `2 * x` for arrays of float32 (host clock): by NumPy, on the GPU, and on the GPU with both copies.
+
+    `doublify(x, y)` launches the kernel on CuPy's arrays. A row has the elements and three times; each includes the
+    wait for the result. All write into arrays that are there before. Raises AssertionError if an answer is wrong.
+    """
+    import cupy as cp
+
+    rows: list[Row] = []
+    for size in sizes:
+        x = np.random.default_rng(1).standard_normal(size, dtype=np.float32)
+        y, y_back = np.zeros_like(x), np.zeros_like(x)
+        x_gpu, y_gpu = cp.asarray(x), cp.zeros(size, np.float32)
+        finish = cp.cuda.get_current_stream().synchronize
+
+        def by_numpy(x: Any = x, y: Any = y) -> None:
+            np.multiply(x, 2, out=y)
+
+        def on_the_gpu(x_gpu: Any = x_gpu, y_gpu: Any = y_gpu, finish: Any = finish) -> None:
+            doublify(x_gpu, y_gpu)
+            finish()
+
+        def with_copies(x: Any = x, x_gpu: Any = x_gpu, y_gpu: Any = y_gpu, y_back: Any = y_back) -> None:
+            x_gpu.set(x)
+            doublify(x_gpu, y_gpu)
+            y_gpu.get(out=y_back)
+
+        timed = timing.time_calls({"numpy": by_numpy, "gpu": on_the_gpu, "copies": with_copies}, clock="host").rows
+        assert np.array_equal(y, y_back) and np.array_equal(y, y_gpu.get()), f"size {size}: a wrong answer"
+        numpy, gpu, copies = (row["seconds"] for row in timed)
+        row = {
+            "elements": size,
+            "clock": "host",
+            "numpy_seconds": numpy,
+            "gpu_seconds": gpu,
+            "gpu_copies_seconds": copies,
+        }
+        rows.append(row | {"faster": numpy["median"] / copies["median"]})
+    columns: list[tables.Column] = [
+        "elements",
+        ("NumPy", lambda row: tables.show("seconds", row["numpy_seconds"])),
+        ("kernel", lambda row: tables.show("seconds", row["gpu_seconds"])),
+        ("kernel and both copies", lambda row: tables.show("seconds", row["gpu_copies_seconds"])),
+        ("NumPy / all three", lambda row: tables.show("", row["faster"])),
+    ]
+    return Table("against_numpy", rows, columns, "Host clock, medians. Each time includes the wait for the result.")
+
+
+def figure(compared: Table, title: str) -> Any:
+    """Draw the rows of `against_numpy`: seconds against elements, a line each."""
+    names = {"NumPy": "numpy_seconds", "kernel": "gpu_seconds", "kernel and both copies": "gpu_copies_seconds"}
+    series = {name: [(row["elements"], row[key]["median"]) for row in compared.rows] for name, key in names.items()}
+    return figures.lines(series, "elements", "seconds (host clock)", tables.seconds, title)
+
+
+def check_owner(text: str) -> str:
+    """Judge the text of a kernel `owner(int *y, long long n)`: each thread writes its number into its elements.
+
+    Element `i` belongs to thread `i` modulo the number of threads. The kernel is tried by the host way with several
+    grids, blocks and sizes. Raises what `host.compile` and the launch raise, except for a missing kernel.
+    """
+    if not isinstance(text, str) or "owner" not in text:
+        return "Not yet: the text has no kernel `owner`."
+    kernel = host.compile(text).get_function("owner")
+    for grid, block in _GRIDS:
+        threads = grid[0] * block[0]
+        for size in (0, 1, 5, threads, 3 * threads + 1):
+            y = np.full(size, -1, np.int32)
+            kernel(grid, block, (y, np.int64(size)))
+            expected = np.arange(size) % threads
+            if (wrong := np.flatnonzero(y != expected)).size:
+                at = wrong[0]
+                nobody = "nobody wrote it" if y[at] == -1 else f"thread {y[at]} wrote it"
+                return f"Not yet: grid {grid[0]}, block {block[0]}, n = {size}: element {at}: {nobody}."
+    return f"Right for {len(_GRIDS)} launches, each with 5 sizes."
