@@ -40,7 +40,7 @@ SOURCE = re.compile(r"\{cite\}|\]\(|\blessons? \d\d|data sheet|`[\w./-]+\.(?:py|
 ROUGHLY = r"(?:about|nearly|almost|roughly|around|within|below|under|over|above|least|most|than|to|beyond)(?: the)? ?$"
 SPANS = {"second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86400.0}
 BOXES = re.compile(r":class: predict|\} The bet")
-"""Boxes whose numbers are choices, some of them wrong."""
+"""Boxes whose numbers are choices, some of them wrong. An answer names them again."""
 
 
 class Quantity(NamedTuple):
@@ -152,6 +152,12 @@ def unsupported(markdown: str, outputs: Iterable[Any], codes: Iterable[str], roo
     integers = {
         float(number) for code in codes for number in re.findall(r"(?<![\w.])\d+(?![\w.])", code.replace("_", ""))
     }
+    choices = {
+        one.written
+        for sentence in prose.sentences(markdown)
+        if BOXES.search(sentence.boxes)
+        for one in quantities(sentence.text)
+    }
     told = []
     for _, group in itertools.groupby(prose.sentences(markdown), lambda sentence: sentence.paragraph):
         sentences = list(group)
@@ -167,9 +173,11 @@ def unsupported(markdown: str, outputs: Iterable[Any], codes: Iterable[str], roo
             sourced = SOURCE.search(sentence.text) or BOXES.search(sentence.boxes)
             for number in quantities(re.sub(r"\]\([^)]*\)|\*", "", sentence.text)):
                 times = number.written.endswith(" times") and number.value in integers
+                refuted = "} Answer" in sentence.boxes and number.written in choices
                 if (
                     sourced
                     or times
+                    or refuted
                     or any(near(one.value, number, number.half) for one in here if one.dimension == number.dimension)
                 ):
                     known.append(number)

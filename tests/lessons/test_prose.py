@@ -54,3 +54,10 @@ def test_what_the_check_of_prose_points_at(sentence: str, fault: str) -> None:
 def test_good_sentences_are_left_alone() -> None:
     text = "The padded tile takes 33 µs. Who calls the kernel? The machine stands behind a proxy.\n"
     assert [prose.faults(sentence) for sentence in prose.sentences(text)] == [[], [], []]
+
+
+def test_an_answer_may_name_the_choices_that_it_refutes() -> None:
+    box = ":::{admonition} Predict\n:class: predict\n\nHow long?\n\n- 20 times\n- 70 times\n:::\n\n"
+    answer = ":::{dropdown} Answer\n20 times is wrong, and so is 80 times.\n:::\n"
+    told = prose_numbers.unsupported(f"# 00\n\n{box}{answer}\n20 times.\n", OUTPUTS, [])
+    assert [line.split(": ")[1] for line in told] == ["80 times", "20 times"]

@@ -64,8 +64,11 @@ def against_numpy(doublify: Callable[[Any, Any], None], sizes: Sequence[int] = S
     return Table("against_numpy", rows, columns, "Host clock, medians. Each time includes the wait for the result.")
 
 
-def figure(compared: Table, title: str) -> Any:
+def figure(compared: Table) -> Any:
     """Draw the rows of `against_numpy`: seconds against elements, a line each."""
+    numpy, copies = (compared.rows[-1][key]["median"] for key in ("numpy_seconds", "gpu_copies_seconds"))
+    title = f"{compared.rows[-1]['elements']:,} floats: NumPy {tables.seconds(numpy)}, the GPU with both copies "
+    title += tables.seconds(copies)
     names = {"NumPy": "numpy_seconds", "kernel": "gpu_seconds", "kernel and both copies": "gpu_copies_seconds"}
     series = {name: [(row["elements"], row[key]["median"]) for row in compared.rows] for name, key in names.items()}
     return figures.lines(series, "elements", "seconds (host clock)", tables.seconds, title)

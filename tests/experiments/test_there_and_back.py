@@ -1,0 +1,47 @@
+"""The judge of lesson 01's exercise, and the figure of its comparison."""
+
+import pytest
+
+from fourways.experiments import there_and_back
+from fourways.tables import Table
+
+OWNER = """
+extern "C" __global__ void owner(int *y, long long n)
+{
+    const long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    for (long long i = START; i < n; i += STEP)
+        y[i] = VALUE;
+}
+"""
+
+
+def owner(start: str = "thread", step: str = "(long long)gridDim.x * blockDim.x", value: str = "thread") -> str:
+    return OWNER.replace("START", start).replace("STEP", step).replace("VALUE", value)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "no kernel `owner`"),
+        (owner(start="threadIdx.x", step="blockDim.x"), "element 0: thread"),
+        (owner(step="blockDim.x"), "thread 8 wrote it"),
+        (owner(step="n"), "nobody wrote it"),
+        (owner(value="i"), "thread 1 wrote it"),
+        (owner(value="threadIdx.x"), "wrote it"),
+    ],
+)
+def test_wrong_owners_are_told_where(text: str, told: str) -> None:
+    said = there_and_back.check_owner(text)
+    assert said.startswith("Not yet: ") and told in said, said
+
+
+def test_a_grid_stride_loop_is_right() -> None:
+    assert there_and_back.check_owner(owner()).startswith("Right")
+
+
+def test_the_figure_s_title_has_the_largest_row_s_numbers() -> None:
+    row = {"elements": 1024, "numpy_seconds": {"median": 2e-6}, "gpu_seconds": {"median": 14e-6}}
+    last = {"elements": 2**20, "numpy_seconds": {"median": 0.25}, "gpu_seconds": {"median": 0.5}}
+    rows = [row | {"gpu_copies_seconds": {"median": 30e-6}}, last | {"gpu_copies_seconds": {"median": 0.75}}]
+    title = there_and_back.figure(Table("against_numpy", rows))._suptitle.get_text().replace("\n", " ")
+    assert title == "1,048,576 floats: NumPy 250 ms, the GPU with both copies 750 ms"
