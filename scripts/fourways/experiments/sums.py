@@ -1,0 +1,278 @@
+"""What lesson 03 measures: sums and prefix sums, what compilers make of CUB, and CuPy's sums without CUB.
+
+`builds`, `refusals` and the judges need no GPU; `builds` and `refusals` need the compilers.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from fourways import building, host, kernels, tables, timing, toolchain
+from fourways.tables import Column, Row, Table, summary
+
+THREADS = 512
+"""Threads of a block of the kernels that `race` launches."""
+_SUMS = (
+    "from fourways import timing\nimport cupy as cp, json\n"
+    + """
+cube = cp.ones((256, 256, 256), cp.float32)
+calls = [lambda: cp.sum(cube), lambda: cp.sum(cube, axis=2), lambda: cp.cumsum(cube)]
+assert [float(call().ravel()[-1]) for call in calls] == [256**3, 256, 256**3]
+print(json.dumps([timing.summary(timing.device_seconds(call)) for call in calls]))
+"""
+)
+_VERSION = """
+#include <cub/block/block_reduce.cuh>
+extern "C" __global__ void version(int *y) { *y = CUB_VERSION; }
+"""
+_SCAN = """
+extern "C" __global__ void scan(const float *x, float *y)
+{
+    y[threadIdx.x] = warp_scan(x[threadIdx.x]);
+}
+"""
+
+
+def odd_numbers(size: int) -> Any:
+    """Return `size` odd whole numbers from -15 to 15 on the GPU (float32): few different ones, repeated."""
+    import cupy as cp
+
+    few = 2 * np.random.default_rng(1).integers(-8, 8, min(size, 2**22), dtype=np.int8) + 1
+    return cp.resize(cp.asarray(few.astype(np.float32)), size)
+
+
+def race(
+    texts: Mapping[str, str], more: Mapping[str, Callable[[Any, Any], Any]] | None = None, size: int = 2**26
+) -> Table:
+    """Time sums of the same `size` floats (device clock), in turns, and the device copy of as many bytes.
+
+    Each text holds a kernel `reduce(x, total, n)`; it is compiled by NVRTC and launched with a thread for each
+    element, after `total` was set to 0. `more` holds functions of `x` and `total`, CuPy's arrays.
+    The numbers are whole, so every order of adding gives the same sum. Raises AssertionError where another comes.
+    """
+    import cupy as cp
+
+    x, total = odd_numbers(size), cp.zeros(1, np.float32)
+    right = float(x.astype(np.float64).sum())
+
+    def compiled(text: str) -> Callable[[], None]:
+        kernel = cp.RawModule(code=text).get_function("reduce")
+
+        def call() -> None:
+            total.fill(0)
+            kernel((-(-size // THREADS),), (THREADS,), (x, total, np.int64(size)))
+
+        return call
+
+    calls: dict[str, Callable[[], Any]] = {name: compiled(text) for name, text in texts.items()}
+    for name, function in (more or {}).items():
+        calls[name] = partial(function, x, total)
+    for name, call in calls.items():
+        total.fill(np.nan)
+        returned = call()
+        got = float(total[0] if returned is None else returned)
+        assert got == right, f"{name}: {got} instead of {right}"
+    timed = timing.time_calls(calls, moved=x.nbytes, name="sums")
+    timed.note = f"{size:,} elements."
+    return timed
+
+
+def different_results(calls: Mapping[str, Callable[[Any, Any], None]], runs: int = 100, size: int = 2**27) -> Table:
+    """Run each `call(x, y)` on the same random numbers from 0 to 1, and count the different results.
+
+    `y` has as many elements as `x`; a result is its first element, and the bits of all others. The error is that of the
+    first element, relative to the sum of `x` in float64, and 0 for prefix sums.
+    """
+    import cupy as cp
+
+    x = cp.random.default_rng(1).random(size, dtype=cp.float32)
+    exact = sum(float(part.astype(np.float64).sum()) for part in cp.array_split(x, 8))
+    rows: list[Row] = []
+    for name, call in calls.items():
+        results, errors = set(), [0.0]
+        for _ in range(runs):
+            y = cp.zeros_like(x)
+            call(x, y)
+            results.add((float(y[0]), int(y.view(np.int64).sum())))
+            if not bool(y[1:].any()):  # a sum alone
+                errors.append(abs(float(y[0]) - exact) / exact)
+        rows.append({"sum": name, "runs": runs, "different_results": len(results), "error": f"{max(errors):.0e}"})
+    return Table("different_results", rows, note=f"{size:,} random elements.")
+
+
+def builds(texts: Mapping[str, str]) -> Table:
+    """Compile each text with both compilers for sm_90 (host clock, median of five builds each, in turns)."""
+    pairs = [(name, compiler) for name in texts for compiler in building.COMPILERS]
+    samples: dict[tuple[str, str], list[building.Build]] = {pair: [] for pair in pairs}
+    for name, compiler in timing.turns(5, pairs):
+        samples[name, compiler].append(building.build(texts[name], compiler, arch="sm_90"))
+    rows = [
+        {
+            "kernel": name,
+            "compiler": compiler,
+            "clock": "host",
+            "seconds": summary([one.seconds for one in built]),
+            "registers": built[0].registers,
+        }
+        for (name, compiler), built in samples.items()
+    ]
+    return Table("cub_builds", rows, note="For sm_90, five builds each.")
+
+
+def refusals(texts: Mapping[str, str]) -> Table:
+    """Compile each text with both compilers, and return what each says: "compiles", or its first error."""
+    rows: list[Row] = []
+    for name, text in texts.items():
+        row: Row = {"text": name}
+        for compiler in building.COMPILERS:
+            try:
+                building.build(text, compiler, arch="sm_90")
+                row[compiler] = "compiles"
+            except building.BuildError as refused:
+                lines = [line for line in str(refused).splitlines() if "error" in line]
+                row[compiler] = lines[0].split("): ")[-1].removeprefix("catastrophic ").removeprefix("error: ")
+        rows.append(row)
+    return Table("refusals", rows)
+
+
+def cub_versions() -> dict[str, str]:
+    """Return the versions of CUB that CuPy's `RawModule` includes, and that nvcc takes from the toolkit."""
+    import cupy as cp
+
+    y = cp.zeros(1, np.int32)
+    cp.RawModule(code=_VERSION).get_function("version")((1,), (1,), (y,))
+    ptx = building.build(_VERSION, "nvcc", output="ptx").code.decode()
+    numbers = {"CuPy's RawModule": int(y[0]), "the toolkit": max(map(int, re.findall(r"\b\d{6}\b", ptx)))}
+    return {name: f"{number // 100_000}.{number // 100 % 1000}.{number % 100}" for name, number in numbers.items()}
+
+
+def arrangements(choices: Iterable[tuple[str, str]], columns: int = 2048) -> Table:
+    """Time `normalise` and `scan` with CUB's arrangements of a tile (device clock), and check their results.
+
+    A choice is a kernel's name and the end of CUB's `BLOCK_LOAD_…`. Each row of the matrix has one block of 128
+    threads; a tile has 2,048 elements.
+    """
+    import cupy as cp
+
+    matrix = odd_numbers(timing.gpu_size(8, most=2**27)).reshape(-1, columns)
+    out = cp.empty_like(matrix)
+    calls, results = {}, []
+    for name, arrangement in choices:
+        options = tuple(f"-D{move}=cub::BLOCK_{move}_{arrangement}" for move in ("LOAD", "STORE"))
+        kernel = cp.RawModule(code=kernels.source(name), options=options).get_function(name)
+        arguments = (matrix, out, np.int64(len(matrix)), np.int64(columns))
+        call = calls[f"{name}, {arrangement}"] = partial(kernel, (len(matrix),), (128,), arguments)
+        out.fill(np.nan)
+        call()
+        right = matrix.cumsum(axis=1) if name == "scan" else matrix / cp.linalg.norm(matrix, axis=1, keepdims=True)
+        results.append("right" if bool(cp.allclose(out, right, rtol=1e-5, atol=0)) else "WRONG")
+    timed = timing.time_calls(calls, moved=2 * matrix.nbytes, name="arrangements")
+    rows = [row | {"result": result} for row, result in zip(timed.rows, [*results, ""], strict=True)]
+    columns_shown: list[Column] = ["way", "seconds", "bytes_per_second", "share", "result"]
+    return Table("arrangements", rows, columns_shown, note=f"{len(matrix):,} rows of {columns:,} elements.")
+
+
+def scans(calls: Mapping[str, Callable[[Any, Any], Any]], one_block: Callable[[Any, Any], None], size: int) -> Table:
+    """Time prefix sums of `size` floats (device clock), `one_block` on 2²² of them, and `cupy.cumsum` with its copy.
+
+    The functions take CuPy's arrays `x` and `y`. Raises AssertionError where one of them is wrong.
+    """
+    import cupy as cp
+
+    x = odd_numbers(size)
+    y, few = cp.empty_like(x), 2**22
+    right = cp.cumsum(x)
+    for name, call in calls.items():
+        y.fill(np.nan)
+        call(x, y)
+        assert bool((y == right).all()), name
+    alone = summary(timing.device_seconds(lambda: one_block(x[:few], y[:few])))["median"]
+    timed: dict[str, Callable[[], Any]] = {name: partial(call, x, y) for name, call in calls.items()}
+    timed |= {"cupy.cumsum": lambda: cp.cumsum(x), "its copy alone": lambda: x.astype(np.float32)}
+    table = timing.time_calls(timed, moved=2 * x.nbytes, name="scans")
+    table.note = f"{size:,} elements. One block with BlockScan, on {few:,}: {tables.rate(8 * few / alone)}."
+    return table
+
+
+def accelerators() -> Table:
+    """Time CuPy's sums over a cube of 256³ ones with and without CUB, each in a fresh process (device clock)."""
+    rows: list[Row] = []
+    for setting in (None, ""):
+        variables = {name: value for name, value in os.environ.items() if name != "CUPY_ACCELERATORS"}
+        variables |= toolchain.child_environment() | ({} if setting is None else {"CUPY_ACCELERATORS": setting})
+        done = subprocess.run([sys.executable, "-c", _SUMS], env=variables, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"a fresh process failed:\n{done.stderr.strip()}")
+        one, many, prefixes = json.loads(done.stdout)
+        name = "not set" if setting is None else '""'
+        row: Row = {"CUPY_ACCELERATORS": name, "clock": "device", "one_sum_seconds": one}
+        rows.append(row | {"a_sum_for_each_row_seconds": many, "prefix_sums_seconds": prefixes})
+    return Table("accelerators", rows, note="A cube of 256³ elements.")
+
+
+def check_warp_scan(function: str) -> str:
+    """Judge the text of `__device__ float warp_scan(float value)`: the sum of the values of this lane and all below.
+
+    The function gets values alone, no array, and is tried by the host way on several warps.
+    """
+    if "warp_scan" not in function:
+        return "Not yet: the text has no function `warp_scan`."
+    try:
+        kernel = host.compile(function + _SCAN).get_function("scan")
+    except host.CompileError as error:
+        return f"Not yet: the C++ compiler says: {str(error).splitlines()[0]}"
+    numbers = np.random.default_rng(3)
+    for _ in range(5):
+        x, y = numbers.integers(-99, 99, 32).astype(np.float32), np.full(32, np.nan, np.float32)
+        kernel((1,), (32,), (x, y))
+        expected = np.cumsum(x)
+        if (wrong := np.flatnonzero(y != expected)).size:
+            lane = wrong[0]
+            return f"Not yet: lane {lane} has {y[lane]:.0f}; the sum of lanes 0 to {lane} is {expected[lane]:.0f}."
+    return "Right for five warps."
+
+
+def check_partial_sums(text: str) -> str:
+    """Judge the text of a kernel `reduce(x, sums, n)`, in which block b leaves the sum of its elements in sums[b].
+
+    It is launched by the host way with a thread for each element; `sums` holds 4,096 before. The blocks must share the
+    elements evenly.
+    """
+    try:
+        kernel = host.compile(text).get_function("reduce")
+    except host.CompileError as error:
+        return f"Not yet: the C++ compiler says: {str(error).splitlines()[0]}"
+    for size in (1000, 1, 64, 65, 1024):
+        blocks = -(-size // 64)
+        sums = np.full(blocks, 4096, np.float32)
+        kernel((blocks,), (64,), (np.ones(size, np.float32), sums, np.int64(size)))
+        if (unwritten := np.flatnonzero(sums == 4096)).size:
+            return f"Not yet: n = {size}, {blocks} blocks: nobody wrote sums[{unwritten[0]}]."
+        if (added := np.flatnonzero(sums > 4096)).size:
+            return (
+                f"Not yet: n = {size}: sums[{added[0]}] held 4096 and has {sums[added[0]]:.0f} now: added, not written."
+            )
+        if sums.sum() != size or sums.max() > 64:
+            return f"Not yet: n = {size}: of {size} ones the blocks counted {sums.astype(int).tolist()}."
+        x = np.random.default_rng(size).integers(-99, 99, size).astype(np.float32)
+        kernel((blocks,), (64,), (x, sums, np.int64(size)))
+        if sums.sum() != x.sum():
+            return f"Not yet: n = {size}: the blocks' sums add up to {sums.sum():.0f} instead of {x.sum():.0f}."
+    return "Right: each block leaves its own sum, so the order in which blocks end does not matter."
+
+
+def launched_in_blocks(kernel: Any, blocks: Sequence[int], size: int = 256**3) -> Table:
+    """Time the kernel `reduce` on `size` ones with each number of blocks (device clock)."""
+    import cupy as cp
+
+    ones, total = cp.ones(size, cp.float32), cp.zeros(1, cp.float32)
+    arguments = (ones, total, np.int64(size))
+    calls = {f"blocks: {number}": partial(kernel, (number,), (THREADS,), arguments) for number in blocks}
+    return timing.time_calls(calls)
