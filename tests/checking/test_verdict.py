@@ -333,8 +333,26 @@ def test_an_exercise_about_launching_does_not_take_numpys_answer(capsys: pytest.
     assert not checking.exercise(launches, **asked, launches=2)
     assert checking.exercise(halves, **asked, launches=2)
     capsys.readouterr()
+    nothing = host.compile('extern "C" __global__ void nothing(const float *x, float *y) {}').get_function("nothing")
+    copy = host.compile(
+        'extern "C" __global__ void copy(const float *x, const float *t, float *y, long long n)'
+        "{ for (long long i = 0; i < n; ++i) y[i] = t[i]; }"
+    ).get_function("copy")
+
+    def pretends(x: np.ndarray, y: np.ndarray) -> None:
+        y[...] = 6 * x
+        nothing((1,), (1,), (x, y))
+
+    def copies(x: np.ndarray, y: np.ndarray) -> None:
+        copy((1,), (1,), (x, 6 * x, y, np.int64(x.size)))
+
     asked["reference"] = lambda x: 6 * x
-    for dodge, told in ((repairs, "not a kernel that wrote it last"), (prepares, "no kernel got an input")):
+    for dodge, told in (
+        (pretends, "no kernel wrote it"),
+        (copies, "none of the function's arguments"),
+        (repairs, "not a kernel that wrote it last"),
+        (prepares, "no kernel got an input"),
+    ):
         assert checking.exercise(dodge, **asked)
         assert not checking.exercise(dodge, **asked, launches=1)
         assert told in capsys.readouterr().out

@@ -62,6 +62,8 @@ def by_the_cpu_s_clock(call: Callable[[], None]) -> list[float]:
         (lambda call: [call(), call()] and (0.3, 0.001), "and the function says 0.300 s"),
         (lambda call: (timeit.timeit(call, number=2) / 2, 0), "call waited"),
         (lambda call: right(call)[::-1], "call waited"),
+        (lambda call: (call(), call(), (float("nan"),) * 2)[2], "the function says nan s"),
+        (lambda call: (call(), call()), "wanted are two numbers"),
         (by_the_cpu_s_clock, "and the function says 0.00"),
         (lambda call: sum(right(call)), "wanted are two numbers"),
     ],

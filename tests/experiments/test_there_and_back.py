@@ -10,24 +10,28 @@ extern "C" __global__ void owner(int *y, long long n)
 {
     const long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     for (long long i = START; i < n; i += STEP)
-        y[i] = VALUE;
+        DO;
 }
 """
+SERIAL = 'extern "C" __global__ void owner(int *y, long long n) { if (!threadIdx.x) for (long long i = 0; i < n; ++i) '
 
 
-def owner(start: str = "thread", step: str = "(long long)gridDim.x * blockDim.x", value: str = "thread") -> str:
-    return OWNER.replace("START", start).replace("STEP", step).replace("VALUE", value)
+def owner(start: str = "thread", step: str = "(long long)gridDim.x * blockDim.x", do: str = "mark(y + i)") -> str:
+    return OWNER.replace("START", start).replace("STEP", step).replace("DO", do)
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
         ("", "no kernel `owner`"),
-        (owner(start="threadIdx.x", step="blockDim.x"), "element 0: thread"),
-        (owner(step="blockDim.x"), "thread 8 wrote it"),
-        (owner(step="n"), "nobody wrote it"),
-        (owner(value="i"), "thread 1 wrote it"),
-        (owner(value="threadIdx.x"), "wrote it"),
+        ("/* owner */", "no kernel `owner`"),
+        ('extern "C" __global__ void owner(int *y, long long n) { marks(y); }', "the C++ compiler says: "),
+        (owner(start="threadIdx.x", step="blockDim.x"), "marked it"),
+        (owner(step="blockDim.x"), "thread 8 marked it"),
+        (owner(step="n"), "no thread marked it"),
+        (owner(do="y[i] = thread"), "no thread marked it"),
+        (SERIAL + "mark(y + i); }", "thread 0 marked it"),
+        (SERIAL + "y[i] = i % (gridDim.x * blockDim.x); }", "no thread marked it"),
     ],
 )
 def test_wrong_owners_are_told_where(text: str, told: str) -> None:

@@ -33,8 +33,8 @@ def exercise(
     Prints the first thing that is wrong: size and element, what came and what was expected, or the exception.
     `make_inputs`, `reference` and `rtol` are as in a lesson; `way` says where the arrays lie: in NumPy for "host",
     else on the GPU. `launches` is the least number of kernels that each call must launch by the host way, for a size
-    above 0. They must take an input, and the last of them must leave the answer in the output. So NumPy does not pass,
-    neither alone nor around a launch. Raises ValueError if `launches` are asked of another way.
+    above 0. The kernels must take an input and none but the call's arrays, and leave the answer in the output. So NumPy
+    does not pass, neither alone nor around a launch. Raises ValueError if `launches` are asked of another way.
     """
     if launches and not is_host(way):
         raise ValueError(f"launches are counted for the host way; way={way!r} came")
@@ -62,38 +62,51 @@ def exercise(
 
 
 class _Watch:
-    """A function that notes which kernels a call launches by the host way, and with which of the call's arrays."""
+    """A function that notes which kernels a call launches by the host way, and what they do to the call's arrays."""
 
     def __init__(self, function: Callable[..., Any], inputs: int):
         self._function, self._inputs = function, inputs
-        self._launched, self._takes_an_input, self._writes_the_output = 0, False, False
+        self._launched = 0
+        self._takes_an_input = self._takes_another_array = self._changes_the_output = self._writes_last = False
 
     def __call__(self, *arguments: Any) -> Any:
         inputs, outputs = _arrays(arguments[: self._inputs]), _arrays(arguments[self._inputs :])
-        kept: list[np.ndarray] = []
+        last: list[np.ndarray] = []
         self._takes_an_input = not inputs
 
-        def note(args: Sequence[Any]) -> None:
-            self._launched += 1
+        def note(args: Sequence[Any]) -> Callable[[], None]:
+            before = [output.copy() for output in outputs]
             self._takes_an_input |= _meet(args, inputs)
-            if _meet(args, outputs):
-                kept[:] = [output.copy() for output in outputs]
+            self._takes_another_array |= any(
+                array.size and not _meet([array], inputs + outputs) for array in _arrays(args)
+            )
+
+            def finished() -> None:
+                self._launched += 1
+                last[:] = [output.copy() for output in outputs]
+                self._changes_the_output |= not all(map(same, before, last))
+
+            return finished
 
         HostKernel.on_launch = note
         try:
             return self._function(*arguments)
         finally:
             HostKernel.on_launch = None
-            self._writes_the_output = bool(kept) and all(map(same, kept, outputs))
+            self._writes_last = bool(last) and all(map(same, last, outputs))
 
     def problem(self, launches: int) -> str | None:
         """Return what a right call did beside `launches` kernels, or None."""
         if self._launched < launches:
             return f"the answer is right, but {self._launched} kernels were launched. The task is to launch {launches}."
-        if not self._writes_the_output:
+        if not self._changes_the_output:
+            return "the answer is right, but no kernel wrote it. Leave the computing to the kernel."
+        if not self._writes_last:
             return "the answer is right, but it is not a kernel that wrote it last. Leave the computing to the kernel."
         if not self._takes_an_input:
             return "the answer is right, but no kernel got an input. Leave the computing to the kernel."
+        if self._takes_another_array:
+            return "the answer is right, but a kernel got an array that is none of the function's arguments."
         return None
 
 

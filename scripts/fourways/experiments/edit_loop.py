@@ -7,7 +7,7 @@ import random
 import re
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -149,42 +149,50 @@ def check_two_calls(function: Callable[[Callable[[], None]], Any]) -> str:
     """
     for number in range(3):
         waits = sorted([random.uniform(0.02, 0.04), random.uniform(0.07, 0.1)], reverse=number == 1)
-        taken: list[float] = []
-
-        def call(waits: list[float] = waits, taken: list[float] = taken) -> None:
-            start = time.perf_counter()
-            time.sleep(waits[len(taken) % 2])
-            taken.append(time.perf_counter() - start)
-
+        call, taken = _waiting(waits)
         answer = function(call)
         if len(taken) != 2:
             return f"Not yet: the function called {len(taken)} times; two calls are wanted."
-        if not isinstance(answer, tuple | list) or len(answer) != 2:
+        try:
+            first, second = map(float, answer)
+        except (TypeError, ValueError):
             return f"Not yet: {answer!r} came; wanted are two numbers, the seconds of each call."
-        for name, told, true in zip(("first", "second"), answer, taken, strict=True):
-            if abs(told - true) > 0.015:
+        for name, told, true in zip(("first", "second"), (first, second), taken, strict=True):
+            if not abs(told - true) <= 0.015:  # which NaN fulfils neither
                 return f"Not yet: the {name} call waited {true:.3f} s, and the function says {told:.3f} s."
     return "Right for six calls of different lengths."
+
+
+def _waiting(waits: Sequence[float]) -> tuple[Callable[[], None], list[float]]:
+    """Return a call that waits for these seconds, one after the other, and the list of what it took."""
+    taken: list[float] = []
+
+    def call() -> None:
+        start = time.perf_counter()
+        time.sleep(waits[len(taken) % len(waits)])
+        taken.append(time.perf_counter() - start)
+
+    return call, taken
 
 
 def check_same_code(function: Callable[[str, str, str], Any]) -> str:
     """Judge `function(text, arch, other)`: whether NVRTC makes the same instructions for both architectures.
 
-    The function is tried on the kernel doublify and on one that does next to nothing.
+    The function is tried on the kernel doublify and on one that does next to nothing, with random pairs.
     """
-    answers = set()
+    archs = ("sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120")
     for text in (kernels.source("doublify"), _TINY):
-        code = {arch: instructions(text, arch) for arch in ("sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120")}
-        for arch, other in [("sm_90", "sm_90"), *zip(code, list(code)[1:], strict=False)]:
+        code = {arch: instructions(text, arch) for arch in archs}
+        pairs = [("sm_80", "sm_86"), ("sm_100", "sm_120"), ("sm_90", "sm_90")]
+        pairs += [(arch, other) for arch, other in (random.sample(archs, 2) for _ in range(5))]
+        for arch, other in pairs:
             answer, same = function(text, arch, other), code[arch] == code[other]
-            if not isinstance(answer, bool):
+            if not isinstance(answer, bool | np.bool_):
                 return f"Not yet: {answer!r} came for {arch} and {other}; wanted is True or False."
             if answer != same:
                 told = "the same" if answer else "different"
                 return f"Not yet: the code for {arch} and {other} is not {told}. Did you compare instructions?"
-            answers.add(answer)
-    assert answers == {True, False}
-    return f"Right for {2 * len(code)} pairs of architectures."
+    return f"Right for {len(pairs)} pairs of architectures, with two kernels each."
 
 
 def instructions(kernel: str | Path, arch: str = "sm_90", compiler: str = "nvrtc") -> list[str]:

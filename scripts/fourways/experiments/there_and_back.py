@@ -3,6 +3,8 @@
 The comparison needs a GPU. The judge of the lesson's exercise uses the host way.
 """
 
+import random
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +15,9 @@ from fourways.tables import Row, Table
 
 SIZES = tuple(2**power for power in (10, 14, 18, 22, 26))
 """Elements of the arrays: from 4 KiB to 256 MiB."""
+_MARK = """
+__device__ void mark(int *element) { *element = SECRET + (int)(blockIdx.x * blockDim.x + threadIdx.x); }
+"""
 _GRIDS = (((1,), (1,)), ((1,), (32,)), ((3,), (4,)), ((7,), (33,)), ((2,), (256,)))
 
 
@@ -59,7 +64,7 @@ def against_numpy(doublify: Callable[[Any, Any], None], sizes: Sequence[int] = S
         ("NumPy", lambda row: tables.show("seconds", row["numpy_seconds"])),
         ("kernel", lambda row: tables.show("seconds", row["gpu_seconds"])),
         ("kernel and both copies", lambda row: tables.show("seconds", row["gpu_copies_seconds"])),
-        ("NumPy / all three", lambda row: tables.show("", row["faster"])),
+        ("NumPy's time / the GPU's with copies", lambda row: tables.show("", row["faster"])),
     ]
     return Table("against_numpy", rows, columns, "Host clock, medians. Each time includes the wait for the result.")
 
@@ -75,22 +80,26 @@ def figure(compared: Table) -> Any:
 
 
 def check_owner(text: str) -> str:
-    """Judge the text of a kernel `owner(int *y, long long n)`: each thread writes its number into its elements.
+    """Judge the text of a kernel `owner(int *y, long long n)`: each thread calls `mark(y + i)` for its elements.
 
-    Element `i` belongs to thread `i` modulo the number of threads. The kernel is tried by the host way with several
-    grids, blocks and sizes. Raises what `host.compile` and the launch raise, except for a missing kernel.
+    Element `i` belongs to thread `i` modulo the number of threads. `mark` is the judge's: it notes who calls it. The
+    kernel is tried by the host way with several grids, blocks and sizes. Raises what the launch raises.
     """
-    if not isinstance(text, str) or "owner" not in text:
+    if not isinstance(text, str) or not re.search(r"__global__\s+void\s+owner\s*\(", text):
         return "Not yet: the text has no kernel `owner`."
-    kernel = host.compile(text).get_function("owner")
+    secret = random.randrange(2**20, 2**24)
+    try:
+        kernel = host.compile(_MARK + text, options=(f"-DSECRET={secret}",)).get_function("owner")
+    except host.CompileError as error:
+        return f"Not yet: the C++ compiler says: {str(error).splitlines()[0]}"
     for grid, block in _GRIDS:
         threads = grid[0] * block[0]
         for size in (0, 1, 5, threads, 3 * threads + 1):
-            y = np.full(size, -1, np.int32)
+            y = np.zeros(size, np.int32)
             kernel(grid, block, (y, np.int64(size)))
-            expected = np.arange(size) % threads
-            if (wrong := np.flatnonzero(y != expected)).size:
+            marks = y - secret
+            if (wrong := np.flatnonzero(marks != np.arange(size) % threads)).size:
                 at = wrong[0]
-                nobody = "nobody wrote it" if y[at] == -1 else f"thread {y[at]} wrote it"
-                return f"Not yet: grid {grid[0]}, block {block[0]}, n = {size}: element {at}: {nobody}."
+                who = f"thread {marks[at]} marked it" if 0 <= marks[at] < threads else "no thread marked it"
+                return f"Not yet: grid {grid[0]}, block {block[0]}, n = {size}: element {at}: {who}."
     return f"Right for {len(_GRIDS)} launches, each with 5 sizes."

@@ -43,10 +43,10 @@ class HostKernel:
     """A kernel that runs on NumPy arrays; `signature` is its `kernels.Signature`.
 
     `max_dynamic_shared_size_bytes` is the most that a launch may ask for: set it, as on CuPy's kernels, for more.
-    `on_launch` is called with the arguments of each finished launch in this process.
+    `on_launch` is called with the arguments of each launch in this process, and what it returns after the launch.
     """
 
-    on_launch: ClassVar[Callable[[Sequence[Any]], None] | None] = None
+    on_launch: ClassVar[Callable[[Sequence[Any]], Callable[[], None]] | None] = None
 
     def __init__(self, signature: kernels.Signature, number: int, process: Process, timeout: int):
         self.name, self.signature = signature.entry, signature
@@ -63,9 +63,10 @@ class HostKernel:
         """
         shape = check_shape(grid, block, shared_mem, self.max_dynamic_shared_size_bytes)
         values = check_arguments(self.signature, args)
+        finished = HostKernel.on_launch(args) if HostKernel.on_launch else None
         self._process.launch(Launch(self.signature, self._number, shape, int(shared_mem), self._timeout, values))
-        if HostKernel.on_launch:
-            HostKernel.on_launch(args)
+        if finished:
+            finished()
 
 
 class HostModule:
