@@ -1,0 +1,89 @@
+"""The judges of lesson 03's exercises, and what compilers say, as far as it needs no GPU."""
+
+import pytest
+
+from fourways.experiments import sums
+
+WARP_SCAN = """
+__device__ float warp_scan(float value)
+{
+    for (int distance = 1; distance < 32; distance *= 2) {
+        const float below = __shfl_up_sync(0xffffffff, value, distance);
+        if (threadIdx.x % 32 >= distance) value += below;
+    }
+    return value;
+}
+"""
+BLOCK_SUM = """
+extern "C" __global__ void reduce(const float *x, float *total, long long n)
+{
+    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    __shared__ float numbers[1024];
+    numbers[threadIdx.x] = i < n ? x[i] : 0;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        float sum = 0;
+        for (int k = 0; k < blockDim.x; ++k)
+            sum += numbers[k];
+        KEEP;
+    }
+}
+"""
+
+
+def constant(number: str) -> str:
+    return f"__device__ float warp_scan(float value) {{ return {number}; }}"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "no function `warp_scan`"),
+        (constant("value"), "lane 1 has"),
+        (constant("0"), "lane 0 has 0"),
+        (constant("value * (threadIdx.x + 1)"), "lane 1 has"),
+        (WARP_SCAN.replace("if (threadIdx.x % 32 >= distance) ", ""), "lane 0 has"),
+        (WARP_SCAN.replace("distance < 32", "distance < 16"), "lane 16 has"),
+        (WARP_SCAN.replace("up_sync", "down_sync"), "lane 1 has"),
+        (constant("values"), "the C++ compiler says: "),
+    ],
+)
+def test_wrong_scans_are_told_which_lane(text: str, told: str) -> None:
+    said = sums.check_warp_scan(text)
+    assert said.startswith("Not yet: ") and told in said, said
+
+
+def test_a_scan_by_shuffles_is_right() -> None:
+    assert sums.check_warp_scan(WARP_SCAN).startswith("Right")
+
+
+@pytest.mark.parametrize(
+    ("keep", "told"),
+    [
+        ("atomicAdd(total, sum)", "nobody wrote sums[1]"),
+        ("atomicAdd(total + blockIdx.x, sum)", "added, not written"),
+        ("total[blockIdx.x] = 64", "the blocks counted"),
+        ("total[blockIdx.x] = min(n - blockDim.x * (long long)blockIdx.x, 64ll)", "add up to"),
+        ("total[0] = sum", "nobody wrote sums[1]"),
+    ],
+)
+def test_sums_that_are_not_each_block_s_own_are_told(keep: str, told: str) -> None:
+    said = sums.check_partial_sums(BLOCK_SUM.replace("KEEP", keep))
+    assert said.startswith("Not yet: ") and told in said, said
+
+
+def test_each_block_s_own_sum_is_right() -> None:
+    assert sums.check_partial_sums(BLOCK_SUM.replace("KEEP", "total[blockIdx.x] = sum")).startswith("Right")
+
+
+def test_refusals_name_the_first_error_of_each_compiler() -> None:
+    kernel = 'extern "C" __global__ void mine(int *y) { *y = 1; }'
+    fine, header = sums.refusals({"fine": kernel, "a header": "#include <vector>\n" + kernel}).rows
+    assert (fine["nvrtc"], fine["nvcc"]) == ("compiles", "compiles")
+    assert header["nvcc"] == "compiles" and "vector" in header["nvrtc"]
+
+
+def test_builds_have_a_row_for_each_compiler() -> None:
+    rows = sums.builds({"mine": 'extern "C" __global__ void mine(int *y) { *y = 1; }'}).rows
+    assert [(row["kernel"], row["compiler"]) for row in rows] == [("mine", "nvrtc"), ("mine", "nvcc")]
+    assert all(row["seconds"]["samples"] == 5 and row["registers"] > 0 for row in rows)
