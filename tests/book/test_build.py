@@ -316,6 +316,15 @@ def test_prose_may_change_without_a_new_recording(clone: Path) -> None:
     ]
 
 
+def test_a_drawing_that_waits_for_a_prediction_folds_once(clone: Path) -> None:
+    path, recording = clone / "lessons" / "00_fresh.md", clone / "book" / "recorded" / "00_fresh.ipynb"
+    cell = '```{code-cell} python\nprint("00_fresh")'
+    assert cell in path.read_text()
+    path.write_text(path.read_text().replace(cell, cell.replace("python", "python\n:tags: [hide-input]")))
+    (folded,) = [each for each in merge(lesson.find("00"), recording).notebook.cells if "print(" in each.source]
+    assert {"hide-input", "hide-output", "hide-cell"} & set(folded.metadata["tags"]) == {"hide-cell"}
+
+
 def test_a_lesson_whose_names_alone_changed_shows_its_outputs_and_says_so(clone: Path) -> None:
     path, recording = clone / "lessons" / "00_fresh.md", clone / "book" / "recorded" / "00_fresh.ipynb"
     cells = json.loads(recording.read_text())["metadata"]["fourways"]["stamp"]["sources"]["cells"]

@@ -144,7 +144,8 @@ def merge(target: lesson.Lesson, recording: Path) -> Page:
         if "solution" in lesson.tags(cell):
             _fold(cell)
         elif answers:
-            cell.metadata["tags"] = [*lesson.tags(cell), "hide-output"]
+            folded = [tag for tag in lesson.tags(cell) if tag != "hide-input"]  # or there would be two folds
+            cell.metadata["tags"] = [*folded, "hide-output" if folded == lesson.tags(cell) else "hide-cell"]
             _name_fold(cell, "Result")
         elif "hide-input" in lesson.tags(cell):
             _name_fold(cell, "Code")
