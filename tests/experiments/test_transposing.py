@@ -1,0 +1,121 @@
+"""The judges of lesson 04's exercises, and the cache experiment with a compiler that is only a file."""
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fourways import checking
+from fourways.experiments import transposing
+
+TILED = """
+extern "C" __global__ void tiled(const float *a, float *b, long long h, long long w)
+{
+    __shared__ float tile[TILE][TILE + PAD];
+    for (long long y = TILE * blockIdx.y; y < h; y += DOWN)
+        for (long long x = TILE * blockIdx.x; x < w; x += RIGHT) {
+            FIRST
+            for (int i = threadIdx.y; i < TILE; i += blockDim.y)
+                tile[i][threadIdx.x] = a[(y + i) * w + x + threadIdx.x];
+            SECOND
+            for (int i = threadIdx.y; i < TILE; i += blockDim.y)
+                b[(x + i) * h + y + threadIdx.x] = COLUMN;
+            THIRD
+        }
+}
+"""
+BARRIER = "__syncthreads();"
+
+
+def tiled(
+    first: str = "",
+    second: str = BARRIER,
+    third: str = BARRIER,
+    down: str = "TILE * gridDim.y",
+    right: str = "TILE * gridDim.x",
+    column: str = "tile[threadIdx.x][i]",
+) -> str:
+    parts = {"FIRST": first, "SECOND": second, "THIRD": third, "DOWN": down, "RIGHT": right, "COLUMN": column}
+    text = TILED
+    for name, part in parts.items():
+        text = text.replace(name, part)
+    return text
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "no kernel `tiled`"),
+        (tiled(down="h"), "nobody wrote it"),
+        (tiled(right="w"), "nobody wrote it"),
+        (tiled(third=""), "no barrier orders them"),
+        (tiled(second=""), "no barrier orders them"),
+        (tiled(third="// " + BARRIER), "no barrier orders them"),
+        (tiled(column="tile[i][threadIdx.x]"), "it holds another element"),
+        (tiled(second="", third="", column="a[(y + threadIdx.x) * w + x + i]"), "no barrier is left"),
+        (tiled(second=BARRIER * 2), "barrier 1 of 3"),
+        (tiled(column="a[(y + threadIdx.x) * w + x + i]"), "barrier 1 of 2"),
+        (tiled(right="0 * w"), "does a loop never end?"),
+    ],
+)
+def test_wrong_kernels_are_told_why(text: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transposing, "_TIMEOUT", 1)
+    said = transposing.check_any_grid(text)
+    assert said.startswith("Not yet: ") and told in said, said
+
+
+def test_a_kernel_for_one_grid_is_told_who_wrote_nothing() -> None:
+    said = transposing.check_any_grid(tiled(third="", down="h", right="w"))
+    assert said == "Not yet: 8 × 12 elements on a grid of 1 × 1 blocks: b[0, 4] is wrong, nobody wrote it."
+
+
+@pytest.mark.parametrize("text", [tiled(), tiled(first=BARRIER, third="")])
+def test_two_barriers_are_right(text: str) -> None:
+    assert transposing.check_any_grid(text).startswith("Right on 5 grids, without a race")
+
+
+@pytest.mark.parametrize("size", checking.SIZES)
+def test_pictures_have_about_the_size_and_are_turned(size: int) -> None:
+    (picture,) = transposing.picture(size)
+    assert picture.dtype == np.uint8 and 0.8 * size <= picture.size <= 1.2 * size + 1
+    turned = transposing.turned_right(picture)
+    assert turned.shape == picture.shape[::-1] and (picture[:1] == turned[:, -1:].T).all()
+
+
+def test_the_turned_photograph_is_drawn() -> None:
+    def turn(picture: np.ndarray, turned: np.ndarray) -> None:
+        turned[...] = transposing.turned_right(picture)
+
+    before, after = (ax.images[0].get_array() for ax in transposing.show(turn).axes)
+    assert before.shape == after.shape[::-1] and before.std() > 20
+    assert (after == transposing.turned_right(before)).all()
+
+
+def test_the_cache_table_tells_what_compiled() -> None:
+    """The compiler's cache has a file for each text and options, but looks into headers only behind `#include`."""
+
+    def build(text: str, options: list[str], folder: str) -> None:
+        seen = Path(folder, "number.h").read_text() if "#include" in text else ""
+        key = hashlib.sha256(f"{text} {options} {seen}".encode()).hexdigest()
+        Path(folder, key).touch()
+
+    rows = transposing.cached_builds(build, "a kernel").rows
+    assert [row["compiled"] for row in rows] == [True, False, True, True, True, True, False, False]
+    assert all(row["seconds"] >= 0 for row in rows)
+
+
+def test_attempts_name_the_exception(capsys: pytest.CaptureFixture[str]) -> None:
+    transposing.attempt({"fine": lambda: None, "wrong": lambda: int("x")})
+    fine, wrong = capsys.readouterr().out.splitlines()
+    assert fine == "fine: no error" and wrong.startswith("wrong: ValueError: invalid literal")
+
+
+def test_a_thread_says_how_it_ended(capsys: pytest.CaptureFixture[str]) -> None:
+    transposing.in_a_thread(lambda: None)
+    transposing.in_a_thread(lambda: int("x"))
+    assert capsys.readouterr().out.splitlines()[0] == "launched"
+
+
+def test_a_fresh_python_s_output_ends_with_its_exception() -> None:
+    assert transposing.run_python("print(1)\nraise ValueError('no')") == "1\nValueError: no"
