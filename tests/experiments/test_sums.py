@@ -39,13 +39,16 @@ def constant(number: str) -> str:
     ("text", "told"),
     [
         ("", "no function `warp_scan`"),
-        (constant("value"), "lane 1 has"),
-        (constant("0"), "lane 0 has 0"),
-        (constant("value * (threadIdx.x + 1)"), "lane 1 has"),
-        (WARP_SCAN.replace("if (threadIdx.x % 32 >= distance) ", ""), "lane 0 has"),
-        (WARP_SCAN.replace("distance < 32", "distance < 16"), "lane 16 has"),
-        (WARP_SCAN.replace("up_sync", "down_sync"), "lane 1 has"),
-        (constant("values"), "the C++ compiler says: "),
+        (constant("value"), "lane 1 of warp 0 has"),
+        (constant("0"), "lane 0 of warp 0 has 0"),
+        (WARP_SCAN.replace("if (threadIdx.x % 32 >= distance) ", ""), "lane 0 of warp 0 has"),
+        (WARP_SCAN.replace("threadIdx.x % 32", "threadIdx.x"), "of warp 1 has"),
+        (WARP_SCAN.replace("distance < 32", "distance < 16"), "lane 16 of warp 0 has"),
+        (WARP_SCAN.replace("up_sync", "down_sync"), "lane 1 of warp 0 has"),
+        (WARP_SCAN.replace("float value)", "const float &value)").replace("value += below", "return 1"), "Not yet"),
+        ("#define warp_scan(value) sum_of(x, threadIdx.x)", "error: "),
+        (constant("values"), "values"),
+        (constant("value").replace("warp_scan", "warp_scans"), "Not yet"),
     ],
 )
 def test_wrong_scans_are_told_which_lane(text: str, told: str) -> None:
@@ -60,11 +63,14 @@ def test_a_scan_by_shuffles_is_right() -> None:
 @pytest.mark.parametrize(
     ("keep", "told"),
     [
-        ("atomicAdd(total, sum)", "nobody wrote sums[1]"),
+        ("atomicAdd(total, sum)", "nobody wrote total[1]"),
         ("atomicAdd(total + blockIdx.x, sum)", "added, not written"),
-        ("total[blockIdx.x] = 64", "the blocks counted"),
-        ("total[blockIdx.x] = min(n - blockDim.x * (long long)blockIdx.x, 64ll)", "add up to"),
-        ("total[0] = sum", "nobody wrote sums[1]"),
+        ("total[blockIdx.x] = 64", "the elements of block 0 add up to"),
+        ("total[gridDim.x - 1 - blockIdx.x] = sum", "the elements of block 0 add up to"),
+        ("total[0] = sum", "nobody wrote total[1]"),
+        ("total[i] = sum", "Not yet: "),
+        ("total[blockIdx.x] = 0; atomicAdd(total + blockIdx.x, sum)", "atomicAdd adds in the order"),
+        ("total[blockIdx.x] = sums", "was not declared"),
     ],
 )
 def test_sums_that_are_not_each_block_s_own_are_told(keep: str, told: str) -> None:

@@ -19,23 +19,26 @@ from fourways.tables import Column, Row, Table, summary
 
 THREADS = 512
 """Threads of a block of the kernels that `race` launches."""
-_SUMS = (
-    "from fourways import timing\nimport cupy as cp, json\n"
-    + """
+_SUMS = """
+import json
+import cupy as cp
+from fourways import timing
 cube = cp.ones((256, 256, 256), cp.float32)
-calls = [lambda: cp.sum(cube), lambda: cp.sum(cube, axis=2), lambda: cp.cumsum(cube)]
-assert [float(call().ravel()[-1]) for call in calls] == [256**3, 256, 256**3]
+calls = [lambda: cp.sum(cube), lambda: cp.sum(cube, axis=2)]
+assert [float(call().ravel()[-1]) for call in calls] == [256**3, 256]
 print(json.dumps([timing.summary(timing.device_seconds(call)) for call in calls]))
 """
-)
 _VERSION = """
 #include <cub/block/block_reduce.cuh>
 extern "C" __global__ void version(int *y) { *y = CUB_VERSION; }
 """
+_DECLARED = "__device__ float warp_scan(float value);\n"
 _SCAN = """
+#undef warp_scan
 extern "C" __global__ void scan(const float *x, float *y)
 {
-    y[threadIdx.x] = warp_scan(x[threadIdx.x]);
+    const float value = x[threadIdx.x];
+    y[threadIdx.x] = warp_scan(value);
 }
 """
 
@@ -84,10 +87,20 @@ def race(
     return timed
 
 
+def in_blocks(kernel: Any, blocks: int) -> Callable[[Any, Any], None]:
+    """Return a function of `x` and `total`, CuPy's arrays, that launches the kernel `reduce` with so many blocks."""
+
+    def call(x: Any, total: Any) -> None:
+        total.fill(0)
+        kernel((blocks,), (THREADS,), (x, total, np.int64(x.size)))
+
+    return call
+
+
 def different_results(calls: Mapping[str, Callable[[Any, Any], None]], runs: int = 100, size: int = 2**27) -> Table:
     """Run each `call(x, y)` on the same random numbers from 0 to 1, and count the different results.
 
-    `y` has as many elements as `x`; a result is its first element, and the bits of all others. The error is that of
+    `y` has as many elements as `x`; a result is the bits of all of them. The error is that of
     a single sum, relative to the sum in float64.
     """
     import cupy as cp
@@ -100,7 +113,7 @@ def different_results(calls: Mapping[str, Callable[[Any, Any], None]], runs: int
         for _ in range(runs):
             y = cp.zeros_like(x)
             call(x, y)
-            results.add((float(y[0]), int(y.view(np.int64).sum())))
+            results.add(int(y.view(np.int64).sum()))
             if not bool(y[1:].any()):  # a sum alone
                 errors.append(abs(float(y[0]) - exact) / exact)
         row = {"call": name, "runs": runs, "different_results": len(results)}
@@ -211,9 +224,9 @@ def accelerators() -> Table:
         done = subprocess.run([sys.executable, "-c", _SUMS], env=variables, capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(f"a fresh process failed:\n{done.stderr.strip()}")
-        one, many, prefixes = json.loads(done.stdout)
+        one, many = json.loads(done.stdout)
         row: Row = {"accelerators": "not set" if setting is None else '""', "clock": "device", "one_sum_seconds": one}
-        rows.append(row | {"a_sum_for_each_row_seconds": many, "prefix_sums_seconds": prefixes})
+        rows.append(row | {"a_sum_for_each_row_seconds": many})
     columns: list[Column] = [("CUPY_ACCELERATORS", lambda row: row["accelerators"]), *list(rows[0])[1:]]
     return Table("accelerators", rows, columns, "A cube of 256³ elements.")
 
@@ -221,52 +234,63 @@ def accelerators() -> Table:
 def check_warp_scan(function: str) -> str:
     """Judge the text of `__device__ float warp_scan(float value)`: the sum of the values of this lane and all below.
 
-    The function gets values alone, no array, and is tried by the host way on several warps.
+    The function gets values alone, no array. It is tried by the host way on five warps of one block.
     """
     if "warp_scan" not in function:
         return "Not yet: the text has no function `warp_scan`."
     try:
-        kernel = host.compile(function + _SCAN).get_function("scan")
-    except host.CompileError as error:
-        return f"Not yet: the C++ compiler says: {str(error).splitlines()[0]}"
-    numbers = np.random.default_rng(3)
-    for _ in range(5):
-        x, y = numbers.integers(-99, 99, 32).astype(np.float32), np.full(32, np.nan, np.float32)
-        kernel((1,), (32,), (x, y))
-        expected = np.cumsum(x)
-        if (wrong := np.flatnonzero(y != expected)).size:
-            lane = wrong[0]
-            return f"Not yet: lane {lane} has {y[lane]:.0f}; the sum of lanes 0 to {lane} is {expected[lane]:.0f}."
+        kernel = host.compile(_DECLARED + function + _SCAN).get_function("scan")
+        x = np.random.default_rng(3).integers(-99, 99, 160).astype(np.float32)
+        y = np.full(160, np.nan, np.float32)
+        kernel((1,), (160,), (x, y))
+    except (host.CompileError, host.KernelError, ValueError) as error:
+        return _told(error)
+    got, expected = y.reshape(5, 32), x.reshape(5, 32).cumsum(axis=1)
+    if (wrong := np.argwhere(got != expected)).size:
+        warp, lane = wrong[0]
+        came = f"has {got[warp, lane]:.0f}; the sum of lanes 0 to {lane} is {expected[warp, lane]:.0f}"
+        return f"Not yet: lane {lane} of warp {warp} {came}."
     return "Right for five warps."
 
 
 def check_partial_sums(text: str) -> str:
-    """Judge the text of a kernel `reduce(x, sums, n)`, in which block b leaves the sum of its elements in sums[b].
+    """Judge the text of a kernel `reduce(x, total, n)`, in which block b leaves the sum of its elements in total[b].
 
-    It is launched by the host way with a thread for each element; `sums` holds 4,096 before. The blocks must share the
-    elements evenly.
+    It is launched by the host way with a thread for each element; `total` holds 4,096 before. Block b has the elements
+    from 64 b on. An `atomicAdd` is refused: it adds in the order in which threads come.
     """
     try:
-        kernel = host.compile(text).get_function("reduce")
-    except host.CompileError as error:
-        return f"Not yet: the C++ compiler says: {str(error).splitlines()[0]}"
-    for size in (1000, 1, 64, 65, 1024):
-        blocks = -(-size // 64)
-        sums = np.full(blocks, 4096, np.float32)
-        kernel((blocks,), (64,), (np.ones(size, np.float32), sums, np.int64(size)))
-        if (unwritten := np.flatnonzero(sums == 4096)).size:
-            return f"Not yet: n = {size}, {blocks} blocks: nobody wrote sums[{unwritten[0]}]."
-        if (added := np.flatnonzero(sums > 4096)).size:
-            return (
-                f"Not yet: n = {size}: sums[{added[0]}] held 4096 and has {sums[added[0]]:.0f} now: added, not written."
-            )
-        if sums.sum() != size or sums.max() > 64:
-            return f"Not yet: n = {size}: of {size} ones the blocks counted {sums.astype(int).tolist()}."
-        x = np.random.default_rng(size).integers(-99, 99, size).astype(np.float32)
-        kernel((blocks,), (64,), (x, sums, np.int64(size)))
-        if sums.sum() != x.sum():
-            return f"Not yet: n = {size}: the blocks' sums add up to {sums.sum():.0f} instead of {x.sum():.0f}."
+        kernel = host.compile(text, timeout=5).get_function("reduce")
+        for size in (1000, 1, 64, 65, 1024):
+            if wrong := _wrong_sums(kernel, size):
+                return f"Not yet: n = {size}: {wrong}."
+    except (host.CompileError, host.KernelError, ValueError) as error:
+        return _told(error)
+    if "atomicAdd" in text:
+        return "Not yet: the sums are right, but atomicAdd adds in the order in which threads come."
     return "Right: each block leaves its own sum, so the order in which blocks end does not matter."
+
+
+def _wrong_sums(kernel: host.HostKernel, size: int) -> str | None:
+    starts = range(0, size, 64)
+    total = np.full(len(starts), 4096, np.float32)
+    x = np.random.default_rng(size).integers(1, 32, size).astype(np.float32)
+    kernel((len(starts),), (64,), (x, total, np.int64(size)))
+    expected = np.add.reduceat(x, starts)
+    if (unwritten := np.flatnonzero(total == 4096)).size:
+        return f"nobody wrote total[{unwritten[0]}]"
+    if (added := np.flatnonzero(total > 4096)).size:
+        return f"total[{added[0]}] held 4096 and has {total[added[0]]:.0f} now: added, not written"
+    if (wrong := np.flatnonzero(total != expected)).size:
+        block = wrong[0]
+        return f"total[{block}] is {total[block]:.0f}; the elements of block {block} add up to {expected[block]:.0f}"
+    return None
+
+
+def _told(error: Exception) -> str:
+    """Return "Not yet: " and the line of an error that says what is wrong."""
+    lines = str(error).splitlines()
+    return f"Not yet: {next((line[line.index('error:') :] for line in lines if 'error:' in line), lines[0])}"
 
 
 def launched_in_blocks(kernel: Any, blocks: Sequence[int], size: int = 256**3) -> Table:
