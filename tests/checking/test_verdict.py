@@ -331,6 +331,7 @@ def test_an_exercise_about_launching_does_not_take_numpys_answer(capsys: pytest.
         "size 1: the answer is right, but 0 kernels were launched. The task is to launch 1." in capsys.readouterr().out
     )
     assert not checking.exercise(launches, **asked, launches=2)
+    assert not checking.exercise(halves, **asked, launches=1)
     assert checking.exercise(halves, **asked, launches=2)
     capsys.readouterr()
     nothing = host.compile('extern "C" __global__ void nothing(const float *x, float *y) {}').get_function("nothing")
@@ -347,8 +348,18 @@ def test_an_exercise_about_launching_does_not_take_numpys_answer(capsys: pytest.
         copy((1,), (1,), (x, 6 * x, y, np.int64(x.size)))
 
     asked["reference"] = lambda x: 6 * x
+    negate = host.compile(
+        'extern "C" __global__ void negate(const float *x, float *y, long long n)'
+        "{ for (long long i = 0; i < n; ++i) y[i] = -y[i]; }"
+    ).get_function("negate")
+
+    def negates(x: np.ndarray, y: np.ndarray) -> None:
+        y[...] = -6 * x
+        negate((1,), (1,), (x, y, np.int64(x.size)))
+
     for dodge, told in (
         (pretends, "no kernel wrote it"),
+        (negates, "numbers stood in the output"),
         (copies, "none of the function's arguments"),
         (repairs, "not a kernel that wrote it last"),
         (prepares, "no kernel got an input"),
@@ -358,3 +369,15 @@ def test_an_exercise_about_launching_does_not_take_numpys_answer(capsys: pytest.
         assert told in capsys.readouterr().out
     with pytest.raises(ValueError, match="launches are counted for the host way; way='gpu' came"):
         checking.exercise(launches, **asked, way="gpu", launches=1)
+
+
+def test_an_exercise_varies_its_scalars(capsys: pytest.CaptureFixture[str]) -> None:
+    def scaled(a: np.float32, x: np.ndarray, y: np.ndarray) -> None:
+        y[...] = a * x
+
+    def a_constant(a: np.float32, x: np.ndarray, y: np.ndarray) -> None:
+        y[...] = np.float32(2.5) * x
+
+    asked = {"make_inputs": lambda size: (np.float32(2.5), *make_inputs(size)), "reference": lambda a, x: a * x}
+    assert checking.exercise(scaled, **asked)
+    assert not checking.exercise(a_constant, **asked)

@@ -3,6 +3,7 @@
 import hashlib
 import re
 import subprocess
+import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -41,9 +42,13 @@ def test_a_digest_of_each_header_is_right() -> None:
     [
         (lambda headers: None, "None came"),
         (lambda headers: f"UNUSED={hashlib.sha256(headers[0].read_bytes()).hexdigest()}", "defines a macro"),
-        (lambda headers: "-DUNUSED=1", "the first header"),
-        (lambda headers: f"-DUNUSED={sum(path.stat().st_size for path in headers)}", "'#define C 1.n'"),
-        (lambda headers: digest(headers[:1]), "the second header"),
+        (lambda headers: "-DUNUSED=1", "header 1 of 1"),
+        (lambda headers: f"-DUNUSED={sum(path.stat().st_size for path in headers)}", "define A 7"),
+        (lambda headers: f"-DUNUSED={sum(sum(path.read_bytes()) for path in headers)}", "define B 32"),
+        (lambda headers: digest([headers[0], headers[-1]]), "header 2 of 3"),
+        (lambda headers: f"-DUNUSED={zlib.crc32(headers[0].read_bytes().splitlines()[0])}", "define D 4"),
+        (lambda headers: f"-DUNUSED={sum(zlib.crc32(path.read_bytes()) for path in headers)}", "changed places"),
+        (lambda headers: f"-DUNUSED={abs(hash(tuple(path.read_text() for path in headers)))}", "`hash` gives"),
         (lambda headers: f"-DUNUSED={sum(path.stat().st_mtime_ns for path in headers)}", "a file's date"),
         (joined, "moved"),
     ],

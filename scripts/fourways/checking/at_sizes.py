@@ -32,15 +32,20 @@ def exercise(
 
     Prints the first thing that is wrong: size and element, what came and what was expected, or the exception.
     `make_inputs`, `reference` and `rtol` are as in a lesson; `way` says where the arrays lie: in NumPy for "host",
-    else on the GPU. `launches` is the least number of kernels that each call must launch by the host way, for a size
-    above 0. The kernels must take an input and none but the call's arrays, and leave the answer in the output. So NumPy
-    does not pass, neither alone nor around a launch. Raises ValueError if `launches` are asked of another way.
+    else on the GPU. Scalars of NumPy's floating types are doubled at every other size, so that no constant passes
+    for them. `launches` is the number of kernels that each call must launch by the host way, for a size above 0.
+    The kernels must take an input and none but the call's arrays, find the output as it was or filled with 0, and
+    leave the answer in it. So NumPy does not pass, neither alone nor around a launch. Raises ValueError if
+    `launches` are asked of another way.
     """
     if launches and not is_host(way):
         raise ValueError(f"launches are counted for the host way; way={way!r} came")
     sizes = tuple(sizes)
-    for size in sizes:
-        inputs = make_inputs(size)
+    for number, size in enumerate(sizes):
+        inputs = tuple(
+            value * value.dtype.type(1 + number % 2) if isinstance(value, np.floating) else value
+            for value in make_inputs(size)
+        )
         expected, watch = reference(*inputs), _Watch(function, len(inputs))
         try:
             problem = verdict(watch, way, inputs, expected, rtol)
@@ -68,14 +73,18 @@ class _Watch:
         self._function, self._inputs = function, inputs
         self._launched = 0
         self._takes_an_input = self._takes_another_array = self._changes_the_output = self._writes_last = False
+        self._is_prepared = False
 
     def __call__(self, *arguments: Any) -> Any:
         inputs, outputs = _arrays(arguments[: self._inputs]), _arrays(arguments[self._inputs :])
         last: list[np.ndarray] = []
         self._takes_an_input = not inputs
+        poison = [output.copy() for output in outputs]
 
         def note(args: Sequence[Any]) -> Callable[[], None]:
             before = [output.copy() for output in outputs]
+            if not self._launched:
+                self._is_prepared = not all(same(b, p) or not b.any() for b, p in zip(before, poison, strict=True))
             self._takes_an_input |= _meet(args, inputs)
             self._takes_another_array |= any(
                 array.size and not _meet([array], inputs + outputs) for array in _arrays(args)
@@ -97,12 +106,14 @@ class _Watch:
 
     def problem(self, launches: int) -> str | None:
         """Return what a right call did beside `launches` kernels, or None."""
-        if self._launched < launches:
+        if self._launched != launches:
             return f"the answer is right, but {self._launched} kernels were launched. The task is to launch {launches}."
         if not self._changes_the_output:
             return "the answer is right, but no kernel wrote it. Leave the computing to the kernel."
         if not self._writes_last:
             return "the answer is right, but it is not a kernel that wrote it last. Leave the computing to the kernel."
+        if self._is_prepared:
+            return "the answer is right, but numbers stood in the output before the kernel ran. Let the kernel compute."
         if not self._takes_an_input:
             return "the answer is right, but no kernel got an input. Leave the computing to the kernel."
         if self._takes_another_array:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,6 @@ kernel((1,), (2,), (x[1:], y))
 print("x[1:]:", y)
 """
 _STAGES = ("import", "context", "build", "launch")
-_STARTS = ("first", "second")
 
 
 def sweep(text: str, vectors: Iterable[int] = (1,), threads: Iterable[int] = (64, 128, 256, 512, 1024)) -> Table:
@@ -183,29 +183,42 @@ def check_header_option(function: Any) -> str:
     """Return "Right …", or what is wrong first with a learner's `function(headers)`, which makes an option of CuPy.
 
     `headers` is a list of paths. The option must change with every edit of any header, and with nothing else. It is
-    tried on several headers, edits of the same length, times of the files, and text that moves to the next header.
+    tried on one and on three headers: edits of any line, some of the same length or with the same characters, text that
+    moves to the next header, headers that change places, and another date of a file. `hash` is refused: it gives a text
+    another number in each process.
     """
+    code = getattr(function, "__code__", None)
+    if code and "hash" in _names(code):
+        return "Not yet: `hash` gives a text another number in each process, and CuPy would compile in each."
     with TemporaryDirectory(prefix="fourways-") as folder:
-        headers = [Path(folder, f"{name}.h") for name in _STARTS]
 
         def option(*texts: str) -> Any:
+            headers = [Path(folder, f"{number}.h") for number in range(len(texts))]
             for header, text in zip(headers, texts, strict=True):
                 header.write_text(text, encoding="utf-8")
-            return function(list(headers))
+            return function(headers)
 
-        first = option("#define A 1\n", "#define B 1\n")
-        if not isinstance(first, str) or not re.fullmatch(r"-D[A-Za-z_]\w*=\w+", first):
-            return f"Not yet: {first!r} came; wanted is one str that defines a macro, such as '-DNAME=0x1f'."
-        for number, name in enumerate(_STARTS):
-            for text in ("#define A 22\n#define B 3\n", "#define C 1\n"):  # longer, and as long
-                texts = ["#define A 1\n", "#define B 1\n"]
-                texts[number] = text
-                if option(*texts) == first:
-                    return f"Not yet: the {name} header has {text!r} in it now, and the option is as before."
-        option("#define A 1\n", "#define B 1\n")
-        os.utime(headers[0], (1, 1))
-        if function(list(headers)) != first:
-            return "Not yet: nobody edited a header, only a file's date is another, and CuPy would compile again."
-        if option("#define A 1\n#define B 1\n", "") == first:
-            return "Not yet: a line moved from the second header to the first, and the option stayed the same."
+        for start in (["#define A 1\n#define B 23\n"], [f"#define {name} 1\n#define {name}2 23\n" for name in "ABC"]):
+            first = option(*start)
+            if not isinstance(first, str) or not re.fullmatch(r"-D[A-Za-z_]\w*(=\w+)?", first):
+                return f"Not yet: {first!r} came; wanted is one str that defines a macro, such as '-DNAME=0x1f'."
+            for number, text in enumerate(start):
+                for edited in (text + "#define D 4\n", text.replace(" 1", " 7"), text.replace("23", "32")):
+                    if option(*start[:number], edited, *start[number + 1 :]) == first:
+                        changed = f"header {number + 1} of {len(start)} is edited"
+                        return f"Not yet: {changed}, {text!r} is {edited!r} now, and the option is as before."
+            option(*start)
+            os.utime(Path(folder, "0.h"), (1, 1))
+            if function([Path(folder, f"{number}.h") for number in range(len(start))]) != first:
+                return "Not yet: nobody edited a header, only a file's date is another, and CuPy would compile again."
+        if option(start[0] + start[1], "", start[2]) == first:
+            return "Not yet: two lines moved from the second header to the first, and the option stayed the same."
+        if option(start[1], start[0], start[2]) == first:
+            return "Not yet: the first two headers changed places, and the option stayed the same."
     return "Right: the option changes with each header's contents, and with nothing else."
+
+
+def _names(code: CodeType) -> set[str]:
+    """Return the names that a function's code and the functions inside it use."""
+    inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
+    return set(code.co_names).union(*map(_names, inner))
