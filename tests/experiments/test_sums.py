@@ -14,6 +14,17 @@ __device__ float warp_scan(float value)
     return value;
 }
 """
+BY_MEMORY = """
+__device__ float warp_scan(float value)  // without __shfl_up_sync
+{
+    __shared__ float values[160];
+    values[threadIdx.x] = value;
+    __syncthreads();
+    float sum = 0;
+    for (int lane = threadIdx.x / 32 * 32; lane <= threadIdx.x; ++lane) sum += values[lane];
+    return sum;
+}
+"""
 BLOCK_SUM = """
 extern "C" __global__ void reduce(const float *x, float *total, long long n)
 {
@@ -46,8 +57,10 @@ def constant(number: str) -> str:
         (WARP_SCAN.replace("distance < 32", "distance < 16"), "lane 16 of warp 0 has"),
         (WARP_SCAN.replace("up_sync", "down_sync"), "lane 1 of warp 0 has"),
         (WARP_SCAN.replace("float value)", "const float &value)").replace("value += below", "return 1"), "Not yet"),
-        ("#define warp_scan(value) sum_of(x, threadIdx.x)", "error: "),
+        ("#define warp_scan(value) sum_of(x, threadIdx.x)", "‘warp_scan’ was not declared"),
         (constant("values"), "values"),
+        (WARP_SCAN.replace("distance = 1", "distance = 0"), "Not yet"),
+        (BY_MEMORY, "no lane got a value by `__shfl_up_sync`"),
         (constant("value").replace("warp_scan", "warp_scans"), "Not yet"),
     ],
 )
@@ -58,6 +71,7 @@ def test_wrong_scans_are_told_which_lane(text: str, told: str) -> None:
 
 def test_a_scan_by_shuffles_is_right() -> None:
     assert sums.check_warp_scan(WARP_SCAN).startswith("Right")
+    assert sums.check_warp_scan(WARP_SCAN.replace("__device__", "static __device__")).startswith("Right")
 
 
 @pytest.mark.parametrize(
@@ -71,6 +85,9 @@ def test_a_scan_by_shuffles_is_right() -> None:
         ("total[i] = sum", "Not yet: "),
         ("total[blockIdx.x] = 0; atomicAdd(total + blockIdx.x, sum)", "atomicAdd adds in the order"),
         ("total[blockIdx.x] = sums", "was not declared"),
+        ("total[blockIdx.x] += sum - 4096", "the elements of block 0 add up to"),
+        ("sum = 0; for (int k = 0; k < 64; ++k) sum += numbers[k]; total[blockIdx.x] = sum", "blocks of 128 threads"),
+        ("total[gridDim.x - 1] = 0, total[blockIdx.x] = sum", "block"),
     ],
 )
 def test_sums_that_are_not_each_block_s_own_are_told(keep: str, told: str) -> None:
@@ -79,7 +96,8 @@ def test_sums_that_are_not_each_block_s_own_are_told(keep: str, told: str) -> No
 
 
 def test_each_block_s_own_sum_is_right() -> None:
-    assert sums.check_partial_sums(BLOCK_SUM.replace("KEEP", "total[blockIdx.x] = sum")).startswith("Right")
+    keep = "total[blockIdx.x] = sum; // was: atomicAdd(total, sum)\n"
+    assert sums.check_partial_sums(BLOCK_SUM.replace("KEEP", keep)).startswith("Right")
 
 
 def test_refusals_name_the_first_error_of_each_compiler() -> None:

@@ -25,12 +25,17 @@ def owner(start: str = "thread", step: str = "(long long)gridDim.x * blockDim.x"
     [
         ("", "no kernel `owner`"),
         ("/* owner */", "no kernel `owner`"),
-        ('extern "C" __global__ void owner(int *y, long long n) { marks(y); }', "the C++ compiler says: "),
-        (owner(start="threadIdx.x", step="blockDim.x"), "marked it"),
-        (owner(step="blockDim.x"), "thread 8 marked it"),
+        ('extern "C" __global__ void owner(int *y, long long n) { marks(y); }', "‘marks’ was not declared"),
+        (owner().replace('extern "C" ', ""), "must be extern"),
+        (owner().replace("i < n", "i <= n"), "element 0 of y, which has"),
+        (owner(start="threadIdx.x", step="blockDim.x"), "more than once"),
+        (owner(step="blockDim.x"), "more than once"),
         (owner(step="n"), "no thread marked it"),
         (owner(do="y[i] = thread"), "no thread marked it"),
         (SERIAL + "mark(y + i); }", "thread 0 marked it"),
+        (SERIAL + "y[i] = SECRET + i; }", "‘SECRET’ was not declared"),
+        (SERIAL + "threadIdx.x = i, mark(y + i); }", "changes a thread's own number"),
+        (owner(start="0", step="1", do="if (i % (gridDim.x * blockDim.x) >= thread) mark(y + i)"), "more than once"),
         (SERIAL + "y[i] = i % (gridDim.x * blockDim.x); }", "no thread marked it"),
     ],
 )
@@ -41,6 +46,8 @@ def test_wrong_owners_are_told_where(text: str, told: str) -> None:
 
 def test_a_grid_stride_loop_is_right() -> None:
     assert there_and_back.check_owner(owner()).startswith("Right")
+    bounded = owner().replace("void owner", "void __launch_bounds__(256) owner")
+    assert there_and_back.check_owner(bounded).startswith("Right")
 
 
 def test_the_figure_s_title_has_the_largest_row_s_numbers() -> None:

@@ -32,10 +32,10 @@ def exercise(
 
     Prints the first thing that is wrong: size and element, what came and what was expected, or the exception.
     `make_inputs`, `reference` and `rtol` are as in a lesson; `way` says where the arrays lie: in NumPy for "host",
-    else on the GPU. Scalars of NumPy's floating types are doubled at every other size, so that no constant passes
-    for them. `launches` is the number of kernels that each call must launch by the host way, for a size above 0.
-    The kernels must take an input and none but the call's arrays, find the output as it was or filled with 0, and
-    leave the answer in it. So NumPy does not pass, neither alone nor around a launch. Raises ValueError if
+    else on the GPU. Scalars of NumPy's floating types are doubled at every other size, so that no constant passes for
+    them. `launches` is the number of kernels that each call must launch by the host way, for a size above 0. Nothing
+    but these kernels may change the call's arrays, except that the output may be filled with 0 first, and the kernels
+    may take no other arrays. So NumPy does not pass, neither alone nor around a launch. Raises ValueError if
     `launches` are asked of another way.
     """
     if launches and not is_host(way):
@@ -67,33 +67,29 @@ def exercise(
 
 
 class _Watch:
-    """A function that notes which kernels a call launches by the host way, and what they do to the call's arrays."""
+    """A function that notes what a call does: kernels that it launches by the host way, other changes of its arrays."""
 
     def __init__(self, function: Callable[..., Any], inputs: int):
         self._function, self._inputs = function, inputs
         self._launched = 0
-        self._takes_an_input = self._takes_another_array = self._changes_the_output = self._writes_last = False
-        self._is_prepared = False
+        self._takes_another_array = self._is_changed_by_hand = False
 
     def __call__(self, *arguments: Any) -> Any:
-        inputs, outputs = _arrays(arguments[: self._inputs]), _arrays(arguments[self._inputs :])
-        last: list[np.ndarray] = []
-        self._takes_an_input = not inputs
-        poison = [output.copy() for output in outputs]
+        arrays, outputs = _arrays(arguments), _arrays(arguments[self._inputs :])
+        left = [array.copy() for array in arrays]
+
+        def look() -> None:
+            for array, before in zip(arrays, left, strict=True):
+                is_cleared = not self._launched and any(array is output for output in outputs) and not array.any()
+                self._is_changed_by_hand |= not is_cleared and not same(array, before)
 
         def note(args: Sequence[Any]) -> Callable[[], None]:
-            before = [output.copy() for output in outputs]
-            if not self._launched:
-                self._is_prepared = not all(same(b, p) or not b.any() for b, p in zip(before, poison, strict=True))
-            self._takes_an_input |= _meet(args, inputs)
-            self._takes_another_array |= any(
-                array.size and not _meet([array], inputs + outputs) for array in _arrays(args)
-            )
+            look()
+            self._takes_another_array |= any(array.size and not _meet(array, arrays) for array in _arrays(args))
 
             def finished() -> None:
                 self._launched += 1
-                last[:] = [output.copy() for output in outputs]
-                self._changes_the_output |= not all(map(same, before, last))
+                left[:] = [array.copy() for array in arrays]
 
             return finished
 
@@ -102,32 +98,33 @@ class _Watch:
             return self._function(*arguments)
         finally:
             HostKernel.on_launch = None
-            self._writes_last = bool(last) and all(map(same, last, outputs))
+            look()
 
     def problem(self, launches: int) -> str | None:
         """Return what a right call did beside `launches` kernels, or None."""
         if self._launched != launches:
-            return f"the answer is right, but {self._launched} kernels were launched. The task is to launch {launches}."
-        if not self._changes_the_output:
-            return "the answer is right, but no kernel wrote it. Leave the computing to the kernel."
-        if not self._writes_last:
-            return "the answer is right, but it is not a kernel that wrote it last. Leave the computing to the kernel."
-        if self._is_prepared:
-            return "the answer is right, but numbers stood in the output before the kernel ran. Let the kernel compute."
-        if not self._takes_an_input:
-            return "the answer is right, but no kernel got an input. Leave the computing to the kernel."
+            return f"the answer is right, but {self._launched} kernels were launched; {launches} should be."
+        if self._is_changed_by_hand:
+            return "the answer is right, but not only the kernel changed the arrays. Leave the computing to the kernel."
         if self._takes_another_array:
             return "the answer is right, but a kernel got an array that is none of the function's arguments."
         return None
+
+
+def not_yet(error: Exception) -> str:
+    """Return "Not yet: " and the line of a compiler's or a kernel's error that says what is wrong."""
+    lines = str(error).splitlines() or [type(error).__name__]
+    told = (line for line in lines if "must be extern" in line or "error: " in line)
+    return f"Not yet: {next(told, lines[0]).rpartition('error: ')[2]}"
 
 
 def _arrays(values: Iterable[Any]) -> list[np.ndarray]:
     return [value for value in values if isinstance(value, np.ndarray)]
 
 
-def _meet(some: Iterable[Any], others: Iterable[np.ndarray]) -> bool:
-    """Return whether an array of `some` shares memory with one of `others`."""
-    return any(np.shares_memory(one, other) for one in _arrays(some) for other in others)
+def _meet(one: np.ndarray, others: Iterable[np.ndarray]) -> bool:
+    """Return whether an array shares memory with one of the others."""
+    return any(np.shares_memory(one, other) for other in others)
 
 
 def _kind(value: Any) -> str:

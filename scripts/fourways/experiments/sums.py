@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import building, host, kernels, tables, timing, toolchain
+from fourways import building, checking, host, kernels, tables, timing, toolchain
 from fourways.tables import Column, Row, Table, summary
 
 THREADS = 512
@@ -32,7 +32,7 @@ _VERSION = """
 #include <cub/block/block_reduce.cuh>
 extern "C" __global__ void version(int *y) { *y = CUB_VERSION; }
 """
-_DECLARED = "__device__ float warp_scan(float value);\n"
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _SCAN = """
 #undef warp_scan
 extern "C" __global__ void scan(const float *x, float *y)
@@ -234,63 +234,63 @@ def accelerators() -> Table:
 def check_warp_scan(function: str) -> str:
     """Judge the text of `__device__ float warp_scan(float value)`: the sum of the values of this lane and all below.
 
-    The function gets values alone, no array. It is tried by the host way on five warps of one block.
+    The function gets values alone, no array, and must exchange them by a shuffle. It is tried twice by the host way, on
+    five warps of one block, with other numbers each time.
     """
-    if "warp_scan" not in function:
+    if not isinstance(function, str) or "warp_scan" not in function:
         return "Not yet: the text has no function `warp_scan`."
     try:
-        kernel = host.compile(_DECLARED + function + _SCAN).get_function("scan")
-        x = np.random.default_rng(3).integers(-99, 99, 160).astype(np.float32)
-        y = np.full(160, np.nan, np.float32)
-        kernel((1,), (160,), (x, y))
+        kernel = host.compile(function + _SCAN, timeout=5).get_function("scan")
+        for _ in range(2):
+            x = np.random.default_rng().integers(-99, 99, 160).astype(np.float32)
+            y = np.full(160, np.nan, np.float32)
+            kernel((1,), (160,), (x, y))
+            got, expected = y.reshape(5, 32), x.reshape(5, 32).cumsum(axis=1)
+            if (wrong := np.argwhere(got != expected)).size:
+                warp, lane = wrong[0]
+                came = f"has {got[warp, lane]:.0f}; the sum of lanes 0 to {lane} is {expected[warp, lane]:.0f}"
+                return f"Not yet: lane {lane} of warp {warp} {came}."
     except (host.CompileError, host.KernelError, ValueError) as error:
-        return _told(error)
-    got, expected = y.reshape(5, 32), x.reshape(5, 32).cumsum(axis=1)
-    if (wrong := np.argwhere(got != expected)).size:
-        warp, lane = wrong[0]
-        came = f"has {got[warp, lane]:.0f}; the sum of lanes 0 to {lane} is {expected[warp, lane]:.0f}"
-        return f"Not yet: lane {lane} of warp {warp} {came}."
+        return checking.not_yet(error)
+    if "__shfl" not in _COMMENT.sub("", function):
+        return "Not yet: the sums are right, but no lane got a value by `__shfl_up_sync`."
     return "Right for five warps."
 
 
 def check_partial_sums(text: str) -> str:
     """Judge the text of a kernel `reduce(x, total, n)`, in which block b leaves the sum of its elements in total[b].
 
-    It is launched by the host way with a thread for each element; `total` holds 4,096 before. Block b has the elements
-    from 64 b on. An `atomicAdd` is refused: it adds in the order in which threads come.
+    It is launched by the host way with a thread for each element, in blocks of 64 to 256 threads, and races between
+    threads and between blocks are looked for. Before, `total` holds other numbers. An `atomicAdd` is refused: it adds in the order in which threads come.
     """
     try:
-        kernel = host.compile(text, timeout=5).get_function("reduce")
-        for size in (1000, 1, 64, 65, 1024):
-            if wrong := _wrong_sums(kernel, size):
-                return f"Not yet: n = {size}: {wrong}."
+        for race in ("thread", "blocks"):
+            kernel = host.compile(text, sanitize=race, timeout=5).get_function("reduce")
+            for size, threads in ((1000, 64), (1, 64), (256, 128), (129, 128), (1024, 256)):
+                if wrong := _wrong_sums(kernel, size, threads):
+                    return f"Not yet: n = {size}, blocks of {threads} threads: {wrong}."
     except (host.CompileError, host.KernelError, ValueError) as error:
-        return _told(error)
-    if "atomicAdd" in text:
+        return checking.not_yet(error)
+    if "atomicAdd" in _COMMENT.sub("", text):
         return "Not yet: the sums are right, but atomicAdd adds in the order in which threads come."
     return "Right: each block leaves its own sum, so the order in which blocks end does not matter."
 
 
-def _wrong_sums(kernel: host.HostKernel, size: int) -> str | None:
-    starts = range(0, size, 64)
-    total = np.full(len(starts), 4096, np.float32)
-    x = np.random.default_rng(size).integers(1, 32, size).astype(np.float32)
-    kernel((len(starts),), (64,), (x, total, np.int64(size)))
+def _wrong_sums(kernel: host.HostKernel, size: int, threads: int) -> str | None:
+    """Return the first element of `total` that is not its block's sum, in words, or None. Raises KernelError."""
+    random, starts = np.random.default_rng(), range(0, size, threads)
+    old = random.integers(10_000, 100_000, len(starts)).astype(np.float32)
+    total, x = old.copy(), random.integers(1, 32, size).astype(np.float32)
+    kernel((len(starts),), (threads,), (x, total, np.int64(size)))
     expected = np.add.reduceat(x, starts)
-    if (unwritten := np.flatnonzero(total == 4096)).size:
+    if (unwritten := np.flatnonzero(total == old)).size:
         return f"nobody wrote total[{unwritten[0]}]"
-    if (added := np.flatnonzero(total > 4096)).size:
-        return f"total[{added[0]}] held 4096 and has {total[added[0]]:.0f} now: added, not written"
+    if (added := np.flatnonzero(total > old)).size:
+        return f"total[{added[0]}] held {old[added[0]]:.0f} and has {total[added[0]]:.0f} now: added, not written"
     if (wrong := np.flatnonzero(total != expected)).size:
         block = wrong[0]
         return f"total[{block}] is {total[block]:.0f}; the elements of block {block} add up to {expected[block]:.0f}"
     return None
-
-
-def _told(error: Exception) -> str:
-    """Return "Not yet: " and the line of an error that says what is wrong."""
-    lines = str(error).splitlines()
-    return f"Not yet: {next((line[line.index('error:') :] for line in lines if 'error:' in line), lines[0])}"
 
 
 def launched_in_blocks(kernel: Any, blocks: Sequence[int], size: int = 256**3) -> Table:

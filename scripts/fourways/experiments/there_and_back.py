@@ -10,13 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from fourways import figures, host, tables, timing
+from fourways import checking, figures, host, tables, timing
 from fourways.tables import Row, Table
 
 SIZES = tuple(2**power for power in (10, 14, 18, 22, 26))
 """Elements of the arrays: from 4 KiB to 256 MiB."""
+_DECLARED = "__device__ void mark(int *element);\n"
 _MARK = """
-__device__ void mark(int *element) { *element = SECRET + (int)(blockIdx.x * blockDim.x + threadIdx.x); }
+__device__ void mark(int *element)
+{
+    atomicAdd(element, %d + (int)(blockIdx.x * blockDim.x + threadIdx.x));
+}
 """
 _GRIDS = (((1,), (1,)), ((1,), (32,)), ((3,), (4,)), ((7,), (33,)), ((2,), (256,)))
 
@@ -82,24 +86,33 @@ def figure(compared: Table) -> Any:
 def check_owner(text: str) -> str:
     """Judge the text of a kernel `owner(int *y, long long n)`: each thread calls `mark(y + i)` for its elements.
 
-    Element `i` belongs to thread `i` modulo the number of threads. `mark` is the judge's: it notes who calls it. The
-    kernel is tried by the host way with several grids, blocks and sizes. Raises what the launch raises.
+    Element `i` belongs to thread `i` modulo the number of threads, which marks it once. `mark` is the judge's: it notes
+    who calls it. The kernel is tried by the host way with several grids, blocks and sizes.
     """
-    if not isinstance(text, str) or not re.search(r"__global__\s+void\s+owner\s*\(", text):
+    if not isinstance(text, str) or not re.search(r"__global__[^;{}]*\bowner\s*\(", text):
         return "Not yet: the text has no kernel `owner`."
+    if re.search(r"\b(threadIdx|blockIdx|blockDim)\s*\.\s*\w\s*[-+*/%]?=[^=]", text):
+        return "Not yet: the text changes a thread's own number."
     secret = random.randrange(2**20, 2**24)
     try:
-        kernel = host.compile(_MARK + text, options=(f"-DSECRET={secret}",)).get_function("owner")
-    except host.CompileError as error:
-        return f"Not yet: the C++ compiler says: {str(error).splitlines()[0]}"
-    for grid, block in _GRIDS:
-        threads = grid[0] * block[0]
-        for size in (0, 1, 5, threads, 3 * threads + 1):
-            y = np.zeros(size, np.int32)
-            kernel(grid, block, (y, np.int64(size)))
-            marks = y - secret
-            if (wrong := np.flatnonzero(marks != np.arange(size) % threads)).size:
-                at = wrong[0]
-                who = f"thread {marks[at]} marked it" if 0 <= marks[at] < threads else "no thread marked it"
-                return f"Not yet: grid {grid[0]}, block {block[0]}, n = {size}: element {at}: {who}."
+        kernel = host.compile(_DECLARED + text + _MARK % secret, timeout=5).get_function("owner")
+        for grid, block in _GRIDS:
+            for size in (0, 1, 5, grid[0] * block[0], 3 * grid[0] * block[0] + 1):
+                if wrong := _wrong_owner(kernel, grid, block, size, secret):
+                    return f"Not yet: grid {grid[0]}, block {block[0]}, n = {size}: {wrong}."
+    except (host.CompileError, host.KernelError, ValueError) as error:
+        return checking.not_yet(error)
     return f"Right for {len(_GRIDS)} launches, each with 5 sizes."
+
+
+def _wrong_owner(kernel: Any, grid: tuple[int], block: tuple[int], size: int, secret: int) -> str | None:
+    """Return the first element that another thread marked, nobody, or a thread for the second time."""
+    threads, y = grid[0] * block[0], np.zeros(size, np.int32)
+    kernel(grid, block, (y, np.int64(size)))
+    marks = y - secret
+    if not (wrong := np.flatnonzero(marks != np.arange(size) % threads)).size:
+        return None
+    element = wrong[0]
+    if 0 <= marks[element] < threads:
+        return f"element {element}: thread {marks[element]} marked it"
+    return f"element {element}: {'it was marked more than once' if marks[element] > threads else 'no thread marked it'}"
