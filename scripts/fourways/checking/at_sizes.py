@@ -43,7 +43,7 @@ def exercise(
     sizes = tuple(sizes)
     for number, size in enumerate(sizes):
         inputs = tuple(
-            value * value.dtype.type(1 + number % 2) if isinstance(value, np.floating) else value
+            value * value.dtype.type(2 - number % 2) if isinstance(value, np.floating) else value
             for value in make_inputs(size)
         )
         expected, watch = reference(*inputs), _Watch(function, len(inputs))

@@ -261,7 +261,8 @@ def check_partial_sums(text: str) -> str:
     """Judge the text of a kernel `reduce(x, total, n)`, in which block b leaves the sum of its elements in total[b].
 
     It is launched by the host way with a thread for each element, in blocks of 64 to 256 threads, and races between
-    threads and between blocks are looked for. Before, `total` holds other numbers. An `atomicAdd` is refused: it adds in the order in which threads come.
+    threads and between blocks are looked for. Before, `total` holds other numbers. An `atomicAdd` is refused: it adds
+    in the order in which threads come.
     """
     try:
         for race in ("thread", "blocks"):
