@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from fourways import figures, host, timing, toolchain
-from fourways.tables import Row, Table
+from fourways import checking, figures, host, tables, timing, toolchain
+from fourways.tables import Column, Row, Table
 
 Transpose = Callable[[Any, Any], None]
 """A function of two arrays on the GPU, a and b, that makes b the transpose of a."""
-_BARRIER = re.compile(r"__syncthreads\s*\(\s*\)\s*;")
+_BARRIER = re.compile(r"__syncthreads\s*\(\s*\)")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _TILE = 4
 _GRIDS = ((1, 1), (1, 2), (3, 1), (3, 2), (7, 5))
@@ -94,9 +94,12 @@ def cached_builds(build: Callable[[str, list[str], str], Any], source: str) -> T
         for included, options in (('#include "number.h"', []), ('# include "number.h"', []), ("", by_option)):
             header.write_text("#define NUMBER 1\n")
             build(f"{included}\n{header_text}", list(options), folder)
+            if included.startswith("#include"):
+                timed(f"{included}, nothing edited", f"{included}\n{header_text}", options)
             header.write_text("#define NUMBER 2\n")
             timed(f"header edited: {included or '-include number.h'}", f"{included}\n{header_text}", options)
-    return Table("pycuda_cache", rows, ["change", "compiled", "seconds"], "Host clock, one sample each.")
+    columns: list[Column] = ["change", "compiled", ("time", lambda row: tables.seconds(row["seconds"]))]
+    return Table("pycuda_cache", rows, columns, "Host clock, one sample each.")
 
 
 def run_python(program: str) -> str:
@@ -197,17 +200,17 @@ def check_any_grid(text: str) -> str:
 
     It is tried by the host way with TILE=4, PAD=1 and blocks of 4 × 2 threads, on matrices whose sides are multiples of
     4. Then races are looked for, in the kernel as it is, and with each of its barriers left out: each must be needed.
-    Raises what `host.compile` raises for a text that does not compile.
     """
     if not isinstance(text, str) or "tiled" not in text:
         return "Not yet: the text has no kernel `tiled`."
     code = _COMMENT.sub(" ", text)
-    kernel, barriers = _compiled(code), list(_BARRIER.finditer(code))
+    barriers = list(_BARRIER.finditer(code))
     try:
+        kernel = _compiled(code)
         tried = ((grid, shape) for grid in _GRIDS for shape in _SHAPES)
         wrong = next(filter(None, (_wrong(kernel, grid, shape) for grid, shape in tried)), None)
-    except host.KernelError as error:
-        return f"Not yet: {str(error).splitlines()[0]}"
+    except (host.CompileError, host.KernelError) as error:
+        return checking.not_yet(error)
     if wrong and _UNWRITTEN in wrong:
         return f"Not yet: {wrong}."
     if barriers and _races(code):
@@ -217,7 +220,7 @@ def check_any_grid(text: str) -> str:
     if not barriers:
         return "Not yet: the answers are right, but no barrier is left. Use the tile."
     for number, barrier in enumerate(barriers, 1):
-        if not _races(code[: barrier.start()] + ";" + code[barrier.end() :]):
+        if not _races(code[: barrier.start()] + "(void)0" + code[barrier.end() :]):
             return (
                 f"Not yet: right, but barrier {number} of {len(barriers)} orders nothing: there is no race without it."
             )
@@ -231,7 +234,7 @@ def _compiled(code: str, sanitize: str | None = None) -> host.HostKernel:
 
 def _arguments(shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, Sequence[np.int64]]:
     h, w = shape
-    a = np.arange(1, h * w + 1, dtype=np.float32).reshape(h, w)
+    a = np.random.default_rng().random((h, w), dtype=np.float32)
     return a, np.full((w, h), np.nan, np.float32), (np.int64(h), np.int64(w))
 
 
