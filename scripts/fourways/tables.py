@@ -116,6 +116,13 @@ def seconds_range(low: float, high: float) -> str:
     return f"{first.split()[0] if first.split()[1:] == last.split()[1:] else first} – {last}"
 
 
+RANGE: tuple[str, Callable[[Row], str]] = (
+    "p10 to p90",
+    lambda row: seconds_range(row["seconds"]["p10"], row["seconds"]["p90"]),
+)
+"""The column with the range of a row's `seconds`, a `summary`."""
+
+
 def rate(bytes_per_second: float | None) -> str:
     """Format a rate with three digits in decimal units: `2.50 TB/s` for 2.5e12, "" for None."""
     if bytes_per_second is None:

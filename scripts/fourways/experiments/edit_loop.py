@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from fourways import building, checking, figures, kernels, lesson, sass, timing, toolchain
-from fourways.tables import Column, Table, seconds, seconds_range, summary
+from fourways.tables import RANGE, Column, Table, seconds, summary
 from fourways.ways import WAYS, Ways, is_host
 
 SAMPLES = 7
@@ -136,7 +136,7 @@ class Workbench:
 
 
 def _columns(*names: str) -> list[Column]:
-    return [*names, "seconds", ("p10 to p90", lambda row: seconds_range(row["seconds"]["p10"], row["seconds"]["p90"]))]
+    return [*names, "seconds", RANGE]
 
 
 def figure(loops: Table) -> Any:

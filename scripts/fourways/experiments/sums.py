@@ -58,7 +58,8 @@ def race(
 
     Each text holds a kernel `reduce(x, total, n)`; it is compiled by NVRTC and launched with a thread for each
     element, after `total` was set to 0. `more` holds functions of `x` and `total`, CuPy's arrays.
-    The numbers are whole, so every order of adding gives the same sum. Raises AssertionError where another comes.
+    `more` may also return the sum, or parts of it. The numbers are small and whole, so every order of adding that these
+    kernels use gives the same sum. Raises AssertionError where another comes.
     """
     import cupy as cp
 
@@ -80,7 +81,7 @@ def race(
     for name, call in calls.items():
         total.fill(np.nan)
         returned = call()
-        got = float(total[0] if returned is None else returned)
+        got = float((total if returned is None else returned).sum())
         assert got == right, f"{name}: {got} instead of {right}"
     timed = timing.time_calls(calls, moved=x.nbytes, name="sums")
     timed.note = f"{size:,} elements."
@@ -93,6 +94,25 @@ def in_blocks(kernel: Any, blocks: int) -> Callable[[Any, Any], None]:
     def call(x: Any, total: Any) -> None:
         total.fill(0)
         kernel((blocks,), (THREADS,), (x, total, np.int64(x.size)))
+
+    return call
+
+
+def not_added(text: str) -> Callable[[Any, Any], Any]:
+    """Return a function of `x` and `total`, CuPy's arrays, that launches the kernel `reduce` as `race` does.
+
+    But each block leaves its sum in an element of its own, which no other block touches. These sums are returned.
+    """
+    import cupy as cp
+
+    kernel = cp.RawModule(code=text.replace("atomicAdd(total, sum)", "total[blockIdx.x] = sum")).get_function("reduce")
+    parts = cp.zeros(2**17, np.float32)
+
+    def call(x: Any, total: Any) -> Any:
+        blocks = -(-x.size // THREADS)
+        total.fill(0)  # as the kernels that add
+        kernel((blocks,), (THREADS,), (x, parts, np.int64(x.size)))
+        return parts[:blocks]
 
     return call
 
@@ -137,7 +157,8 @@ def builds(texts: Mapping[str, str]) -> Table:
         }
         for (name, compiler), built in samples.items()
     ]
-    return Table("cub_builds", rows, note="For sm_90, five builds each.")
+    columns: list[Column] = ["kernel", "compiler", "seconds", tables.RANGE, "registers"]
+    return Table("cub_builds", rows, columns, "Host clock. For sm_90, five builds each.")
 
 
 def refusals(texts: Mapping[str, str]) -> Table:

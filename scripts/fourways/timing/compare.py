@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fourways import checking, figures, toolchain
-from fourways.tables import Row, Table, rate, seconds, seconds_range, summary
+from fourways.tables import RANGE, Row, Table, rate, seconds, summary
 from fourways.timing.clocks import captured, device_seconds, host_seconds, launch_seconds, measure, turns
 from fourways.timing.judged import Judged
 from fourways.ways import GPU_SIZE, HOST_SIZE, Ways, is_host
@@ -279,7 +279,7 @@ def table(rows: Sequence[Row], note: str = "") -> Table:
         ("elements", lambda row: f"{row['size']:,}" if "size" in row else ""),
         ("clock", lambda row: row["clock"]),
         ("warm median", median("seconds")),
-        ("p10 to p90", lambda row: seconds_range(row["seconds"]["p10"], row["seconds"]["p90"])),
+        RANGE,
         ("cold L2", median("cold_seconds")),
         ("bytes/s", lambda row: rate(row.get("bytes_per_second"))),
         ("of the copy", lambda row: f"{row['share']:.2f}" if "share" in row else ""),
