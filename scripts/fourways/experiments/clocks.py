@@ -418,7 +418,7 @@ def in_a_row(ways: Mapping[str, Saxpy], waited: Timer, count: int = 200) -> Tabl
     `waited` is the lesson's timer. The kernel's own time is that in a CUDA graph of 50 launches through the first way
     whose launches a graph can hold, which is the first of `ways`.
     """
-    sizes = [2**power for power in (10, 18, 20, *range(21, min(25, longest().bit_length())))]
+    sizes = [2**power for power in (10, 18, 20, 21, 22, 23, 24) if 2**power <= longest()]
     first, rows = next(iter(ways.values())), list[Row]()
     for size in sizes:
         calls = {way: on_gpu(saxpy, size) for way, saxpy in ways.items()}
