@@ -26,7 +26,8 @@ def wrap(app, doctree):
 
 def introduces(node):
     """Return whether a paragraph begins with a way's name in bold."""
-    return isinstance(node, nodes.paragraph) and isinstance(node[0], nodes.strong)
+    said = [child for child in node.children if child.astext()]  # an empty text comes first
+    return isinstance(node, nodes.paragraph) and isinstance(said[0], nodes.strong)
 
 
 def way_of(node):

@@ -46,6 +46,8 @@ Prose with a picture and {{cite}}`nvrtc`.
 
 See also the [glossary](../book/glossary.md).
 
+**NVRTC** is a library.
+
 ```{{code-cell}} python
 :tags: [way-nvrtc]
 def doublify_nvrtc(x, y):
@@ -281,6 +283,8 @@ def test_ways_are_tabs_whose_choice_the_next_page_keeps(built: dict[str, Any], b
         "PyCUDA",
     ]
     assert browser.run(shown) == [False, True], "the one that the lesson opens"
+    introduced = "return [...document.querySelectorAll('.ways > .sd-tab-content > p')].map(e => e.textContent)"
+    assert browser.run(introduced) == ["NVRTC is a library.", "PyCUDA needs nvcc."]
     browser.run("document.querySelectorAll('.ways > label')[0].click()")
     assert browser.run(shown) == [True, False]
     browser.driver.get(pages[1].as_uri())
