@@ -14,7 +14,7 @@ PARTS = {
 }
 """The numbers of the lessons, and the names of pages, by part and in the order of reading."""
 ROUTES = {
-    "an evening": ("01", "14"),
+    "an hour": ("first_minutes", "01"),
     "a day": ("00", "01", "02", "05", "06", "14"),
     "a course": tuple(each for part in PARTS.values() for each in part),
 }
@@ -30,7 +30,8 @@ def tables(link: str) -> str:
             lines.append(f"| [{title(each)}]({link.format(each.slug)}) | {each.meta['question']} | {minutes} |")
     lines += ["", "| route | lessons | minutes |", "| --- | --- | --- |"]
     for route, names in ROUTES.items():
-        which = "all" if names == ROUTES["a course"] else ", ".join(names)
+        chosen = (name if name.isdigit() else title(lesson.find(name)) for name in names)
+        which = "all" if names == ROUTES["a course"] else ", ".join(chosen)
         lines.append(f"| {route} | {which} | {hours(_lessons(names))} |")
     return "\n".join([*lines, "", lesson.FORMULA, ""])
 
