@@ -15,7 +15,7 @@ from pathlib import Path
 from fourways import kernels
 from fourways.building.compile import BuildError, build
 from fourways.kernels import Signature
-from fourways.tables import Row, Table
+from fourways.tables import Column, Row, Table
 
 _ASKING = """{telling}
 namespace fourways_signature {{ template <int, class Told_> __global__ void show_() {{}} }}
@@ -74,11 +74,11 @@ def signature_rows(of_kernels: Iterable[Signature]) -> list[Row]:
 
 def signature_table(rows: Sequence[Row]) -> Table:
     """Show the rows of `signature_rows`."""
-    columns = [
-        ("kernel", lambda row: row["entry"]),
-        ("parameter", lambda row: row["name"]),
-        ("type", lambda row: row["type"]),
-        ("is", lambda row: row["kind"]),
+    columns: list[Column] = [
+        ("kernel", "entry"),
+        ("parameter", "name"),
+        "type",
+        ("is", "kind"),
         ("bytes", lambda row: str(row["size"])),
         ("NumPy's dtype", lambda row: row["dtype"] or f"none: {row['why']}"),
     ]

@@ -169,12 +169,7 @@ def check(ways: Ways, sizes: Iterable[int] = (), timeout: int | None = None) -> 
 
 def outcomes(rows: Sequence[Row]) -> Table:
     """The rows of one check, or of several, as a table."""
-    columns = [
-        ("way", lambda row: row["way"]),
-        ("sizes checked", lambda row: str(row["sizes"])),
-        ("outcome", lambda row: row["outcome"]),
-    ]
-    return Table("check", rows, columns)
+    return Table("check", rows, ["way", ("sizes checked", "sizes"), "outcome"])
 
 
 @contextmanager

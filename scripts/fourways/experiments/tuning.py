@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from fourways import checking, figures
-from fourways.tables import Row, Table, seconds, summary
+from fourways.tables import Column, Row, Table, seconds, summary
 from fourways.timing import Judged, device_seconds, host_seconds
 from fourways.ways import Ways, is_host
 
@@ -90,10 +90,10 @@ def tune_table(rows: Sequence[Row], name: str = "tuning") -> Table:
     def against_first(row: Row) -> str:
         return f"{rows[0]['seconds']['median'] / row['seconds']['median']:.2f}" if row["seconds"] else ""
 
-    columns = [
+    columns: list[Column] = [
         *((key, lambda row, key=key: str(row["variant"][key])) for key in rows[0]["variant"]),
-        ("build (host)", lambda row: seconds(row["build_seconds"])),
-        (f"median ({rows[0]['clock']})", lambda row: seconds(row["seconds"]["median"]) if row["seconds"] else ""),
+        ("build (host)", "build_seconds"),
+        (f"median ({rows[0]['clock']})", "seconds"),
         ("times the first's speed", against_first),
         ("outcome", lambda row: row["problem"] or "right"),
     ]

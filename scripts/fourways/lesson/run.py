@@ -178,11 +178,11 @@ def outcomes(results: list[LessonRun]) -> tables.Table:
         }
         for result in results
     ]
-    columns = [
-        ("lesson", lambda row: row["lesson"]),
-        ("cells run", lambda row: str(row["ran"])),
+    columns: list[tables.Column] = [
+        "lesson",
+        ("cells run", "ran"),
         ("cells skipped", lambda row: "\n".join(f"{n}: {why}" for why, n in row["skipped"].items()) or "0"),
         ("seconds", lambda row: f"{row['seconds']:.1f}"),
-        ("outcome", lambda row: row["outcome"]),
+        "outcome",
     ]
     return tables.Table("lessons", rows, columns)

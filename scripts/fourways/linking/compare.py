@@ -108,26 +108,23 @@ def table(rows: Sequence[tables.Row]) -> tables.Table:
     """Show the rows of `link_all`; a failed build shows the line that says why."""
     archs = list(dict.fromkeys(row["arch"] for row in rows))
     columns: list[tables.Column] = [
-        ("build", lambda row: row["build"]),
-        ("arch", lambda row: row["arch"]),
-        ("compile", lambda row: tables.seconds(row.get("compile_seconds"))),
-        ("link", lambda row: tables.seconds(row.get("link_seconds"))),
-        ("bytes", lambda row: f"{row['bytes']:,}" if "bytes" in row else ""),
-        ("registers", lambda row: str(row.get("registers", ""))),
+        "build",
+        *(["arch"] if len(archs) > 1 else []),
+        "compile_seconds",
+        "link_seconds",
+        "bytes",
+        "registers",
         ("call", _call_cell),
-        ("kernel", lambda row: tables.seconds(row["seconds"]["median"]) if row.get("seconds") else ""),
-        ("check", lambda row: row.get("check", "")),
     ]
-    unused = {"arch"} if len(archs) == 1 else set()
-    unused |= set() if any("check" in row for row in rows) else {"kernel", "check"}
+    if any("check" in row for row in rows):
+        columns += [("kernel", "seconds"), "check"]
     notes = [f"{rows[0]['entry']} for {', '.join(archs)}."]
     notes += [f"GPU: {row['gpu']}, compute capability {row['compute_capability']}." for row in rows if "gpu" in row][:1]
-    notes += [f"Checked against {row['reference']}, {row['elements']:,} elements." for row in rows if "check" in row][
-        :1
-    ]
+    checked = [row for row in rows if "check" in row][:1]
+    notes += [f"Checked against {row['reference']}, {row['elements']:,} elements." for row in checked]
     notes += dict.fromkeys(f"Not run: {row['not_run']}." for row in rows if "not_run" in row)
     notes += ["Compiled and linked by the host's clock, the kernel by the GPU's."]
-    return tables.Table("link", rows, [column for column in columns if column[0] not in unused], " ".join(notes))
+    return tables.Table("link", rows, columns, " ".join(notes))
 
 
 def inlining_table(rows: Sequence[tables.Row]) -> tables.Table:
@@ -137,7 +134,7 @@ def inlining_table(rows: Sequence[tables.Row]) -> tables.Table:
         {"build": build, "calls": {row["arch"]: _call_cell(row) for row in rows if row["build"] == build}}
         for build in dict.fromkeys(row["build"] for row in rows)
     ]
-    columns: list[tables.Column] = [("build", lambda row: row["build"])]
+    columns: list[tables.Column] = ["build"]
     columns += [(arch, lambda row, arch=arch: row["calls"][arch]) for arch in archs]  # type: ignore[misc]
     return tables.Table("inlining", calls, columns, f"Calls left in {rows[0]['entry']}, read from its machine code.")
 

@@ -110,8 +110,7 @@ def counts(listings: Sequence[Listing], refused: Mapping[str, str] | None = None
 
 def table(rows: Sequence[Row]) -> Table:
     """Show the rows of `counts`."""
-    columns: list[Column] = [("entry", lambda row: row["entry"])] if len({row["entry"] for row in rows}) > 1 else []
-    columns += [("kind", lambda row: row["kind"])]
+    columns: list[Column] = ["entry", "kind"] if len({row["entry"] for row in rows}) > 1 else ["kind"]
     for name in rows[0]["counts"]:
         columns.append((name, lambda row, name=name: str(row["counts"][name])))  # type: ignore[misc]
     lines = [f"{way}: made by {recipe}" for way, recipe in rows[0].get("made", {}).items()]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fourways import checking, figures, toolchain
-from fourways.tables import Row, Table, rate, seconds, seconds_range, summary
+from fourways.tables import Column, Row, Table, rate, seconds, seconds_range, summary
 from fourways.timing.clocks import captured, device_seconds, host_seconds, launch_seconds, measure, turns
 from fourways.timing.judged import Judged
 from fourways.ways import GPU_SIZE, HOST_SIZE, Ways, is_host
@@ -270,24 +270,22 @@ def time_sizes(ways: Ways, sizes: Sequence[int], progress: Callable[[str], None]
 
 def table(rows: Sequence[Row], note: str = "") -> Table:
     """Show rows of `time_ways` and `copy_row`. A column without content is left out."""
-
-    def median(key: str) -> Callable[[Row], str]:
-        return lambda row: seconds(row[key]["median"]) if row.get(key) else ""
-
-    columns = [
-        ("way", lambda row: row["way"]),
-        ("elements", lambda row: f"{row['size']:,}" if "size" in row else ""),
-        ("clock", lambda row: row["clock"]),
-        ("warm median", median("seconds")),
+    columns: list[Column] = [
+        "way",
+        ("elements", "size"),
+        "clock",
+        ("warm median", "seconds"),
         ("p10 to p90", lambda row: seconds_range(row["seconds"]["p10"], row["seconds"]["p90"])),
-        ("cold L2", median("cold_seconds")),
-        ("bytes/s", lambda row: rate(row.get("bytes_per_second"))),
+        ("cold L2", "cold_seconds"),
+        "bytes_per_second",
         ("of the copy", lambda row: f"{row['share']:.2f}" if "share" in row else ""),
         ("times the fastest", lambda row: f"{row['times']:.3g}" if "times" in row else ""),
-        ("launch (host)", median("launch_seconds")),
-        ("launch (graph)", median("graph_seconds")),
+        ("launch (host)", "launch_seconds"),
+        ("launch (graph)", "graph_seconds"),
     ]
-    return Table("timing", rows, [(name, show) for name, show in columns if any(map(show, rows))], note)
+    shown = Table("timing", rows, columns, note)
+    shown.columns = [(heading, cell) for heading, cell in shown.columns if any(map(cell, rows))]
+    return shown
 
 
 def warnings(rows: Sequence[Row]) -> list[str]:
