@@ -56,7 +56,7 @@ def time_ways(ways: Ways, names: Sequence[str], size: int) -> list[Row]:
     Raises CheckFailure, and returns no time, if a way's answer is wrong in its first call or at the end, if it changes
     an input, or if it works on another stream than CuPy's current one, where the device's clock does not see it.
     """
-    inputs, expected = _case(ways, size)
+    question = ways.question(size)
 
     def refuse(way: str, problem: str | None, when: str = "") -> None:
         if problem:
@@ -64,20 +64,16 @@ def time_ways(ways: Ways, names: Sequence[str], size: int) -> list[Row]:
                 f"{ways.called(way)}, size {size}: {when}{problem}; a wrong answer is not timed"
             )
 
-    def judged_on(way: str) -> Judged:
-        return Judged(way, inputs, expected, ways.rtol, ways.in_place, ways.atol)
-
     for way in names:
-        run = ways.functions[way]
-        refuse(way, checking.verdict(run, way, inputs, expected, ways.rtol, ways.in_place, ways.atol))
+        refuse(way, checking.verdict(ways.functions[way], way, *question))
     measured: dict[str, Row] = {}
     for way in filter(is_host, names):
-        judged = judged_on(way)
+        judged = Judged(way, *question)
         samples = host_seconds(functools.partial(ways.functions[way], *judged.values), judged.restore)
         refuse(way, judged.problem(), _AFTER)
         measured[way] = {"bytes": judged.nbytes, "clock": "host", "seconds": summary(samples)}
     if on_gpu := [way for way in names if not is_host(way)]:
-        shared = judged_on("gpu")
+        shared = Judged("gpu", *question)
         calls = [functools.partial(ways.functions[way], *shared.values) for way in on_gpu]
         for way, call in zip(on_gpu, calls, strict=True):
             if unseen := shared.elsewhere(call):
@@ -101,16 +97,6 @@ def time_ways(ways: Ways, names: Sequence[str], size: int) -> list[Row]:
     return [row | {"bytes_per_second": row["bytes"] / max(row["seconds"]["median"], 1e-9)} for row in rows]
 
 
-def time_way(ways: Ways, way: str, size: int) -> Row:
-    """Return the row of `time_ways` for one way. Raises CheckFailure as it does."""
-    return time_ways(ways, [way], size)[0]
-
-
-def _case(ways: Ways, size: int) -> tuple[tuple, Any]:
-    inputs = ways.make_inputs(size)
-    return inputs, ways.reference(*inputs)
-
-
 def _launches(ways: Ways, names: Sequence[str]) -> dict[str, Row]:
     """Return the cost of a launch for the host and for the GPU, by way.
 
@@ -120,8 +106,7 @@ def _launches(ways: Ways, names: Sequence[str]) -> dict[str, Row]:
     import cupy
 
     size = min(filter(None, ways.sizes), default=1)
-    inputs, expected = _case(ways, size)
-    small = Judged("gpu", inputs, expected, ways.rtol, ways.in_place, ways.atol)
+    small = Judged("gpu", *ways.question(size))
     calls = {way: functools.partial(ways.functions[way], *small.values) for way in names}
 
     def judge(way: str) -> None:
