@@ -143,25 +143,6 @@ def stacked_bars(
     return axes[0].figure
 
 
-def log_bars(groups: Mapping[str, Mapping[str, float]], ways: Sequence[str], xlabel: str, title: str) -> Any:
-    """Draw horizontal bars on a log axis, a cluster for each way: `groups[group][way]` is in seconds."""
-    (axes,) = _axes([len(ways) * len(groups)], title)
-    height = 0.8 / len(groups)
-    for index, (group, values) in enumerate(groups.items()):
-        present = [way for way in ways if way in values]
-        places = [ways.index(way) + (index - (len(groups) - 1) / 2) * height for way in present]
-        look = {"color": [COLOURS[way] for way in present], "alpha": 1.0 if index == 0 else 0.45}
-        drawn = axes.barh(places, [values[way] for way in present], height * 0.92, **look)
-        texts = [f"{value:.3g} s" if value >= 1 else f"{value * 1e3:.3g} ms" for value in drawn.datavalues]
-        axes.bar_label(drawn, [f"{text} · {group}" for text in texts], **_AT_THE_END)
-    axes.set_xscale("log")
-    axes.set_yticks(range(len(ways)), ways)
-    axes.margins(x=0.35)
-    axes.invert_yaxis()
-    axes.set_xlabel(xlabel)
-    return axes.figure
-
-
 def bars(panels: Mapping[str, Mapping[str, float]], show: Any, colours: Mapping[str, str], title: str) -> Any:
     """Draw horizontal bars, one panel above the other: `panels[panel][bar]` is a length.
 

@@ -217,6 +217,20 @@ def safe_name(text: str, taken: Collection[str] = ()) -> str:
     return name
 
 
+def demangled(symbol: str) -> str:
+    """Return the C++ name of a mangled symbol, by `__cxa_demangle` of the C++ library; another symbol unchanged."""
+    import ctypes  # not above: processes whose imports are timed import this module
+
+    demangle = ctypes.CDLL("libstdc++.so.6")["__cxa_demangle"]
+    demangle.restype = ctypes.c_void_p
+    address = demangle(symbol.encode(), None, None, None) if symbol.startswith("_Z") else None
+    if not address:
+        return symbol
+    text = ctypes.string_at(address).decode()
+    ctypes.CDLL(None).free(ctypes.c_void_p(address))
+    return text
+
+
 def number_dtype(type: str) -> str | None:
     """NumPy's name for a C type of numbers, such as `unsigned char`; None for any other type."""
     return _DTYPES.get(type)

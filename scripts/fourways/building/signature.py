@@ -5,7 +5,6 @@ is the type that `kernels.TELLING` makes of the kernel. The compiler writes that
 name, which can be read from the PTX. NVRTC compiles the file, or nvcc if NVRTC refuses it. Neither needs a GPU.
 """
 
-import ctypes
 import re
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -61,7 +60,9 @@ def signatures(path: Path | str, entries: Sequence[str] = (), options: Sequence[
     for name, number in re.findall(r"\.entry (_ZN18fourways_signature5show_ILi(\d+)E\w+)", ptx):
         entry = entries[int(number)]
         try:
-            by_entry[entry] = kernels.signature(entry, _demangled(name), written.get(entry.partition("<")[0], ""))
+            by_entry[entry] = kernels.signature(
+                entry, kernels.demangled(name), written.get(entry.partition("<")[0], "")
+            )
         except ValueError as error:
             raise BuildError(f"{path.name}: {error}") from None
     return {entry: by_entry[entry] for entry in entries}
@@ -99,18 +100,3 @@ def _ptx(path: Path, options: Sequence[str]) -> str:
             return build(path, "nvcc", "90", "ptx", ["-rdc=true", *options]).code.decode(errors="replace")
         except BuildError:
             raise by_nvrtc from None
-
-
-def _demangled(name: str) -> str:
-    """Return the C++ name of a mangled symbol, by `__cxa_demangle` of the C++ library (Itanium C++ ABI)."""
-    demangle = ctypes.CDLL("libstdc++.so.6").__cxa_demangle
-    demangle.restype = ctypes.c_void_p
-    status = ctypes.c_int()
-    address = demangle(name.encode(), None, None, ctypes.byref(status))
-    if not address:
-        return name
-    text = ctypes.string_at(address).decode()
-    free = ctypes.CDLL(None).free
-    free.argtypes = [ctypes.c_void_p]
-    free(address)
-    return text

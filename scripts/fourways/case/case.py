@@ -321,10 +321,10 @@ def _probe(given: CaseFile) -> int:
     return next((size for size in given.several(int, "sizes") if size), _PROBE)
 
 
-def signature_of(path: Path, entry: str | None = None, options: Sequence[str] = ()) -> Signature:
+def signature_of(path: Path, entry: str | None = None) -> Signature:
     """The signature of the kernel `entry` of a file, or of the only one there. Raises CaseError, BuildError."""
     name = _entry(path, entry)
-    return building.signatures(path, [name] if entry else (), options)[name]
+    return building.signatures(path, [name] if entry else ())[name]
 
 
 def _entry(path: Path, entry: str | None) -> str:

@@ -34,5 +34,5 @@ from fourways.choosing.answer import choose, table
 from fourways.choosing.figure import figure
 from fourways.choosing.model import Cost, parse_seconds, total
 from fourways.choosing.results import ResultsError, costs, recorded
-from fourways.choosing.situation import CALLERS, COMPILERS, GPUS, TEXTS, Situation
+from fourways.choosing.situation import Situation
 from fourways.choosing.tree import tree

@@ -7,4 +7,4 @@ its machine code is made, how a profiler sees its source lines. A sixth way is o
 from fourways.ways import nvrtc, nvcc, pycuda, pybind11, host  # isort: skip  # the order of all tables
 from fourways.ways.functions import GPU_SIZE, HOST_SIZE, Variant, Ways, is_host, side_by_side
 from fourways.ways.run import Ran, Task, run_way
-from fourways.ways.way import WAYS, Stage, Way, function_name, launch_text, missing, register, unregister
+from fourways.ways.way import WAYS, Stage, Way, function_name, launch_text, missing, register
