@@ -11,7 +11,7 @@ import pytest
 from typer.main import get_command
 
 from fourways import book, cli
-from fourways.book.commands import Command, record_example
+from fourways.book.commands import Command, ExampleError, record_example
 
 GROUP = get_command(cli.app)
 SASS = next(command for command in book.COMMANDS if command.name == "sass")
@@ -82,7 +82,7 @@ def test_a_changed_kernel_or_no_recording_is_said(root: Path, clone: Path) -> No
 
 
 def test_a_failing_example_records_nothing(clone: Path) -> None:
-    with pytest.raises(book.ExampleError, match=r"fourways sass my.cu --entry nobody: .* there are: newton"):
+    with pytest.raises(ExampleError, match=r"fourways sass my.cu --entry nobody: .* there are: newton"):
         record_example(SASS, "my.cu --entry nobody")
     assert not (clone / "book").exists()
 

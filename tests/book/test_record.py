@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fourways import book, files, lesson, profiling, toolchain
-from fourways.book.record import anonymous
+from fourways.book.record import anonymous, anonymous_report
 
 STORED = Path(__file__).parents[1] / "data" / "doublify.ncu-rep"
 LESSON = """---
@@ -153,7 +153,7 @@ def test_a_report_to_give_away_names_no_machine(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr("fourways.kernels.root", lambda: Path("/four-ways/cpp"))
     monkeypatch.setattr(sys, "prefix", "/opt/torch/.venv")
     given = tmp_path / "given.ncu-rep"
-    given.write_bytes(book.anonymous_report(report))
+    given.write_bytes(anonymous_report(report))
     assert not [part for part in machine if part in given.read_bytes()]
     assert b"/venv___________/bin/python3 -m fourways" in given.read_bytes()
     assert profiling.read(given) == profiling.read(STORED), "it says what it said"
@@ -166,7 +166,7 @@ def test_names_of_any_length_are_replaced_and_others_stay(monkeypatch: pytest.Mo
     monkeypatch.setattr("socket.gethostname", lambda: "a-long-name")
     host = b"x86_64*\x0ba-long-name0\x02:\x0d\n\x09192.0.2.2\x10\x02"
     said = b"127.0.0.1 /a/b/cpp /a/b/.venv/bin/python /a/beta /home/somebody/x /usr/bin/python3 a-long-name 2025.3.1.0"
-    cleaned = book.anonymous_report(host + said)
+    cleaned = anonymous_report(host + said)
     assert cleaned[: len(host)] == b"x86_64*\x0bhost_______0\x02:\x0d\n\x09address__\x10\x02"
     there = b"127.0.0.1 /fou/cpp /fou/.venv/bin/python /a/beta /home_________/x /usr/bin/python3 a-long-name 2025.3.1.0"
     assert cleaned[len(host) :] == there

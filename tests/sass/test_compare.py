@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fourways import building, cli, figures, kernels, sass, toolchain, ways
+from fourways.sass.disassembly import Instruction
 
 DOUBLIFY = kernels.path("doublify")
 BATTERY = """
@@ -113,8 +114,8 @@ def test_a_diff_shows_what_only_one_side_has() -> None:
 
 
 def test_other_registers_are_no_difference_when_renamed() -> None:
-    def lines(*texts: str) -> list[sass.Instruction]:
-        return [sass.Instruction("k", 16 * i, "", *text.split(" ", 1)) for i, text in enumerate(texts)]
+    def lines(*texts: str) -> list[Instruction]:
+        return [Instruction("k", 16 * i, "", *text.split(" ", 1)) for i, text in enumerate(texts)]
 
     a = lines("LDG.E R0, desc[UR6][R2.64]", "FADD R5, R0, RZ", "ISETP.GE.AND P0, PT, R5, UR6, PT")
     b = lines("LDG.E R8, desc[UR4][R6.64]", "FADD R0, R8, RZ", "ISETP.GE.AND P3, PT, R0, UR4, PT")

@@ -5,6 +5,5 @@ results; `… commands time` does so for one command. `… readme` writes the RE
 """
 
 from fourways.book.build import BookError, build
-from fourways.book.commands import COMMANDS, ExampleError, pages
-from fourways.book.record import RecordingError, anonymous_report, fingerprint, record
-from fourways.book.results import schema as results_schema
+from fourways.book.commands import COMMANDS, pages
+from fourways.book.record import RecordingError, fingerprint, record

@@ -9,5 +9,5 @@ compiler the architecture, the include folders, and these options (`ways.WAYS[wa
 """
 
 from fourways.sass.compare import counts, diff, explain, figure, listing, listings, table, ways
-from fourways.sass.disassembly import Instruction, SassError, disassemble, parse
-from fourways.sass.opcodes import KINDS, kind
+from fourways.sass.disassembly import SassError, disassemble, parse
+from fourways.sass.opcodes import kind
