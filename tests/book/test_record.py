@@ -50,10 +50,10 @@ def clone(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_only_a_complete_run_is_recorded(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolchain, "missing", lambda need: f"no {need} here")
     with pytest.raises(book.RecordingError, match="05_test is not recorded.*1 cells skipped: no gpu here"):
-        book.record(lesson.run(lesson.find("5")))
+        book.record(lesson.run_all([lesson.find("5")])[0])
     (clone / "lessons" / "05_test.md").write_text(LESSON.replace("import os\n", "1 / 0\n"))
     with pytest.raises(book.RecordingError, match="05_test is not recorded.*(?s:code cell 3:.*ZeroDivisionError)"):
-        book.record(lesson.run(lesson.find("5")))
+        book.record(lesson.run_all([lesson.find("5")])[0])
     assert not (clone / "book").exists(), "nothing is written"
 
 
@@ -63,16 +63,16 @@ def test_a_package_that_may_be_missing_is_no_hole(clone: Path, monkeypatch: pyte
     assert text != LESSON
     (clone / "lessons" / "05_test.md").write_text(text)
     with pytest.raises(book.RecordingError, match="1 cells skipped: no gpu here"):
-        book.record(lesson.run(lesson.find("5")))
+        book.record(lesson.run_all([lesson.find("5")])[0])
     (clone / "lessons" / "05_test.md").write_text(text.replace("[gpu]", "[needs-torch]"))
-    assert book.record(lesson.run(lesson.find("5")))
+    assert book.record(lesson.run_all([lesson.find("5")])[0])
 
 
 def test_a_record_is_stamped_and_hides_the_machine(clone: Path) -> None:
     report = clone / "build" / "05_test" / "mine.ncu-rep"
     files.write_bytes(report, b"\x00" + f"{clone}/x".encode())
     found = lesson.find("5")
-    recorded, results, given = book.record(lesson.run(found))
+    recorded, results, given = book.record(lesson.run_all([found])[0])
     assert recorded == clone / "book" / "recorded" / "05_test.ipynb"
     assert results == clone / "book" / "results" / "test-gpu-1" / "05_test.json"
     notebook, kept = json.loads(recorded.read_text()), json.loads(results.read_text())

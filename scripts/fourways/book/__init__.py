@@ -4,6 +4,6 @@
 results; `… commands time` does so for one command. `… readme` writes the README's table and figure.
 """
 
-from fourways.book.build import BookError, build
-from fourways.book.commands import COMMANDS, pages
+from fourways.book.build import build
+from fourways.book.commands import pages
 from fourways.book.record import RecordingError, fingerprint, record

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from fourways.choosing.model import Cost, spread, total
+from fourways.choosing.model import Cost
 from fourways.choosing.situation import CUBIN
 from fourways.tables import Column, Row, Table, seconds, seconds_range
 
@@ -55,8 +55,8 @@ def choose(
 
 
 def _answer(cost: Cost, asked: Row) -> Row:
-    runs, once = asked["nodes"] * asked["runs"], total(cost, asked["launches"], asked["kernel_seconds"])
-    low, high = spread(cost, asked["launches"], asked["kernel_seconds"])
+    runs, once = asked["nodes"] * asked["runs"], cost.total(asked["launches"], asked["kernel_seconds"])
+    low, high = cost.spread(asked["launches"], asked["kernel_seconds"])
     more = asked["nodes"] * asked["cold_runs"] * cost.cold + asked["edits"] * cost.edit
     return {
         "start_seconds": cost.start,

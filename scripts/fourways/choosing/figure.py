@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fourways import figures, tables
-from fourways.choosing.model import Cost, crossings, spread, total
+from fourways.choosing.model import Cost, crossings
 
 
 def figure(costs: Mapping[str, Cost], kernel: float, most: int = 10**7) -> Any:
@@ -28,12 +28,12 @@ def figure(costs: Mapping[str, Cost], kernel: float, most: int = 10**7) -> Any:
     for number, (name, cost) in enumerate(costs.items()):
         colour = figures.COLOURS.get(name) or next(others)
         look: dict[str, Any] = {"color": colour, "linestyle": ("-", "--", "-.", ":")[number % 4], "linewidth": 1.5}
-        ax.plot(launches, [total(cost, each, kernel) for each in launches], label=name, **look)
-        low, high = zip(*(spread(cost, each, kernel) for each in launches), strict=True)
+        ax.plot(launches, [cost.total(each, kernel) for each in launches], label=name, **look)
+        low, high = zip(*(cost.spread(each, kernel) for each in launches), strict=True)
         ax.fill_between(launches, low, high, color=colour, alpha=0.2, linewidth=0)
     for where, _, then in crossings(costs.values(), kernel):
         if where <= most:
-            ax.plot(where, total(then, where, kernel), "o", color="#000000", fillstyle="none", markersize=9)
+            ax.plot(where, then.total(where, kernel), "o", color="#000000", fillstyle="none", markersize=9)
     ax.set(xscale="log", yscale="log", xlabel="launches after the first", ylabel="total (host clock)")
     ax.yaxis.set_major_locator(LogLocator(10, (1, 2, 5)))
     ax.yaxis.set_major_formatter(lambda value, _: tables.seconds(value))

@@ -135,9 +135,7 @@ def sass(
     if mine:
         entry = entry or mine.entry
     with refusing("--way"):
-        listings, refused = machine_code.listings(
-            path, way or machine_code.ways(), archs, entry, mine.options if mine else ()
-        )
+        listings, refused = machine_code.listings(path, way or (), archs, entry, mine.options if mine else ())
     if way and len(listings) == 1 and not refused:
         print(*listings[0], sep="\n", end="\n\n")
     if way and len(listings) == 2:

@@ -121,7 +121,8 @@ def _sanitized(target: Any, sanitizer: str) -> Row:
     """
     from fourways import checking, host
 
-    for kind in host.SEARCHES[sanitizer]:
+    kinds, looked = host.SEARCHES[sanitizer]
+    for kind in kinds:
         with host.sanitizing(kind):
             ways = _ways(target, ["host"])
             known = sorted(filter(None, ways.sizes or checking.SIZES), reverse=True) or [0]
@@ -129,7 +130,6 @@ def _sanitized(target: Any, sanitizer: str) -> Row:
             for size in sizes:
                 _check_sanitized(ways, size, kind)
     at = f"at {len(sizes)} sizes, from {sizes[-1]} to {sizes[0]}" if sizes[1:] else f"at 1 size, {sizes[0]}"
-    looked = host.LOOKS_FOR[sanitizer]
     options.console.print(f"Nothing was found {at}.\nLooked for: {looked}.", highlight=False, soft_wrap=True)
     return {"way": "host", "sizes": len(sizes), "outcome": f"nothing was found: {looked}"}
 

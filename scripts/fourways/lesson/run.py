@@ -52,11 +52,6 @@ def at_once() -> int:
     return 1 if toolchain.gpus() else len(os.sched_getaffinity(0))
 
 
-def run(lesson: Lesson, progress: Progress = lambda *_: None, timeout: int = 600, wrong: bool = False) -> LessonRun:
-    """Execute one lesson as `run_all` does; `wrong` also runs the wrong answers to its exercises."""
-    return run_all([lesson], progress, timeout=timeout, wrong=wrong)[0]
-
-
 def run_all(
     lessons: Sequence[Lesson],
     progress: Progress = lambda *_: None,

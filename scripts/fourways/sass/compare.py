@@ -70,11 +70,12 @@ def listings(
 ) -> tuple[list[Listing], dict[str, str]]:
     """Return the listings by every way for every architecture, and the refusals: one line for each "nvrtc sm_90".
 
+    `names` are the ways, each with or without options, by default all that make machine code.
     Raises as `listing` does, but BuildError only if every compiler refuses, with the first one's message.
     """
     listed, refused, first = list[Listing](), dict[str, str](), None
     for arch in archs:
-        for way in names:
+        for way in names or ways():
             try:
                 listed.append(listing(path, way, arch, entry, more))
             except building.BuildError as refusal:
