@@ -26,17 +26,26 @@ _AT_THE_END = {"padding": 4, "fontsize": 8}  # points, for the text at a bar's e
 
 
 def _axes(rows: Sequence[int], title: str) -> Any:
-    """Make panels above each other; `rows` is the number of bars in each. pyplot does not show the figure itself."""
-    import matplotlib.pyplot as plt
-
-    style()
+    """Make panels above each other; `rows` is the number of bars in each."""
     title = fill(title, _TITLE_WIDTH)
     height = 0.6 + 0.2 * len(title.splitlines()) + sum(0.6 + 0.26 * count for count in rows)
     size = (4.8, height)  # inches: readable on a phone, too
-    figure, axes = plt.subplots(len(rows), figsize=size, layout="constrained", height_ratios=rows, squeeze=False)
+    figure, axes = new(size, len(rows), height_ratios=rows, squeeze=False)
     figure.suptitle(title)
-    plt.close(figure)
     return axes[:, 0]
+
+
+def new(size: tuple[float, float], rows: int = 1, columns: int = 1, **options: Any) -> tuple[Any, Any]:
+    """Return an empty figure of `size` inches in our style, and its axes, both as `pyplot.subplots` does.
+
+    `options` are for it, too. pyplot does not show the figure itself.
+    """
+    import matplotlib.pyplot as plt
+
+    style()
+    figure, axes = plt.subplots(rows, columns, figsize=size, layout="constrained", **options)
+    plt.close(figure)
+    return figure, axes
 
 
 def save(figure: Any, path: Path) -> None:

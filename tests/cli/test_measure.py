@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from fourways import cli, kernels, lesson, stages, tables, timing, toolchain, ways
-from fourways.case import Case, asks_for_gpu, refused_for_gpu
+from fourways.case import Case, on_a_gpu
 
 NO_GPU = pytest.mark.skipif(toolchain.missing("gpu") is None, reason="this machine has a GPU")
 MINE = """extern "C" __global__ void mine(const float *x, float *y, long long n)
@@ -219,8 +219,8 @@ def test_without_a_compiler_for_a_gpu_nothing_is_claimed(mine: Path, monkeypatch
     target = Case.load(mine)
     monkeypatch.setattr(toolchain, "loaded_library", lambda name: None)
     monkeypatch.setattr(toolchain, "nvcc", lambda: None)
-    assert refused_for_gpu(target) is None
-    assert "neither compiled nor run" in str(asks_for_gpu(target))
+    note, refusal = on_a_gpu(target)
+    assert refusal is None and "neither compiled nor run" in str(note)
 
 
 @NO_GPU

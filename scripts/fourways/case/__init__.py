@@ -2,5 +2,5 @@
 
 from fourways.case.case import Case, signature_of
 from fourways.case.file import named_reference
-from fourways.case.for_gpu import asks_for_gpu, refused_for_gpu
+from fourways.case.for_gpu import on_a_gpu
 from fourways.case.skeleton import skeleton

@@ -16,13 +16,10 @@ def figure(costs: Mapping[str, Cost], kernel: float, most: int = 10**7) -> Any:
     launch; where bands overlap, no way is faster. A ring on the line of a way marks where its band leaves another's, so
     that it is faster from there on.
     """
-    import matplotlib.pyplot as plt
     from matplotlib.ticker import LogLocator, NullFormatter
 
-    figures.style()
-    drawn, ax = plt.subplots(figsize=(4.8, 3.9), layout="constrained")  # inches: readable on a phone, too
+    drawn, ax = figures.new((4.8, 3.9))  # readable on a phone, too
     drawn.suptitle(f"A kernel of {tables.seconds(kernel)}, launched again and again")
-    plt.close(drawn)
     launches = np.geomspace(1, most, 200)
     others = iter(figures.STAGE_COLOURS[1:])
     for number, (name, cost) in enumerate(costs.items()):

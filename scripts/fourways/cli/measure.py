@@ -92,7 +92,7 @@ def _judged(target: Any, way: Sequence[str] | None, timeout: int, sanitizer: str
 def _checked(target: Any, way: Sequence[str] | None, timeout: int) -> Sequence[Row]:
     """Check the ways of a target and print the table. A kernel that runs on the CPU only is also compiled for a GPU."""
     from fourways import checking
-    from fourways.case import Case, asks_for_gpu, refused_for_gpu
+    from fourways.case import Case, on_a_gpu
     from fourways.ways import is_host
 
     with options.errors.status("compiling") as status:
@@ -100,10 +100,11 @@ def _checked(target: Any, way: Sequence[str] | None, timeout: int) -> Sequence[R
     table = checking.check(ways, timeout=timeout)
     if isinstance(target, Case) and all(map(is_host, ways.runnable)):
         host = next(row for row in table.rows if is_host(row["way"]))
-        if note := asks_for_gpu(target):
+        note, refusal = on_a_gpu(target)
+        if note:
             host["note"] = note
             options.tell(note, "yellow")
-        if refusal := refused_for_gpu(target):
+        if refusal:
             host["outcome"] = refusal
             wrong = checking.CheckFailure(f"{target.path.name} {refusal}")
             wrong.rows = table.rows

@@ -37,6 +37,7 @@ def timeline(
     GPU, but no rights to its counters.
     """
     from fourways import timeline
+    from fourways.tables import Table
     from fourways.ways import WAYS
 
     options.one_of([way], [*WAYS, "all"], "--way")
@@ -48,5 +49,5 @@ def timeline(
     options.console.print(table)
     if trace:
         files.write_text(trace, timeline.trace_json(rows))
-    tables = [table, timeline.events(rows)]
+    tables = [table, Table("timeline", rows)]  # from all rows trace, figure and table can be made again
     options.keep(json_file, tables, figure, lambda: timeline.figure(rows, title))

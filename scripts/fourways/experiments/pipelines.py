@@ -81,12 +81,7 @@ def figure(panels: Mapping[str, Sequence[Row]], title: str = "") -> Any:
     Each panel has a lane for each of `STAGES` and a colour for each stream. Time starts with the panel's first work,
     and all panels have the same scale. Raises ValueError if a panel has no such work.
     """
-    import matplotlib.pyplot as plt
-
-    figures.style()
-    size = (4.8, 0.8 + 1.05 * len(panels))  # inches
-    drawn, axes = plt.subplots(len(panels), 1, figsize=size, layout="constrained", sharex=True, squeeze=False)
-    plt.close(drawn)
+    drawn, axes = figures.new((4.8, 0.8 + 1.05 * len(panels)), len(panels), sharex=True, squeeze=False)
     for panel, (name, rows) in zip(axes[:, 0], panels.items(), strict=True):
         overlapped, work = overlap(rows), [row for row in rows if stage(row)]
         first = min(row["start_seconds"] for row in work)

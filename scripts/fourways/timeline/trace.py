@@ -42,11 +42,6 @@ def _place(row: Row) -> tuple[str, str]:
     return "host", f"API calls, thread {row['thread']}" if "thread" in row else f"{row['kind']}s"
 
 
-def events(rows: Sequence[Row]) -> Table:
-    """Return all rows as a table, from which trace, figure and `table` can be made again."""
-    return Table("timeline", rows, ["start_seconds", ("seconds", "seconds"), "clock", "kind", "name"])
-
-
 def table(rows: Sequence[Row]) -> Table:
     """Show the rows of `summed_up`: the GPU's work by name, and its idle time."""
     columns: list[Column] = [

@@ -189,7 +189,7 @@ def time_calls(
         raise ValueError(f"{clock!r} is no clock; expected device, host or launch")
     rows: list[Row] = [
         {"way": call, "clock": "device" if clock == "device" else "host", "seconds": summary(samples)}
-        for call, samples in zip(calls, _CLOCKS[clock](list(calls.values())), strict=True)
+        for call, samples in zip(calls, _sampled(list(calls.values()), clock), strict=True)
     ]
     if moved is None:
         fastest = max(min(row["seconds"]["median"] for row in rows), 1e-9)
@@ -202,27 +202,20 @@ def time_calls(
     return Table(name, rows, table(rows).columns)
 
 
-def _on_the_device(calls: Sequence[Callable[[], Any]]) -> list[list[float]]:
-    return [samples.seconds for samples in measure(calls)]
+def _sampled(calls: Sequence[Callable[[], Any]], clock: str) -> list[list[float]]:
+    """Return the samples of each call by the clock of `time_calls`."""
+    if clock == "device":
+        return [samples.seconds for samples in measure(calls)]
+    if clock == "host":
+        one = functools.partial(host_seconds, budget=0.05)
+    else:
+        import cupy
 
-
-def _on_the_host(calls: Sequence[Callable[[], Any]]) -> list[list[float]]:
+        one = functools.partial(launch_seconds, synchronize=cupy.cuda.get_current_stream().synchronize, batches=4)
     samples: list[list[float]] = [[] for _ in calls]
     for number in turns(7, range(len(calls))):
-        samples[number] += host_seconds(calls[number], budget=0.05)
+        samples[number] += one(calls[number])
     return samples
-
-
-def _to_launch(calls: Sequence[Callable[[], Any]]) -> list[list[float]]:
-    import cupy
-
-    samples: list[list[float]] = [[] for _ in calls]
-    for number in turns(7, range(len(calls))):
-        samples[number] += launch_seconds(calls[number], cupy.cuda.get_current_stream().synchronize, batches=4)
-    return samples
-
-
-_CLOCKS = {"device": _on_the_device, "host": _on_the_host, "launch": _to_launch}
 
 
 def dots(timed: Table, title: str) -> Any:
