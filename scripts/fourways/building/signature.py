@@ -26,6 +26,7 @@ _INSTANCE = (  # outside of any namespace, so that a kernel may have any name
     "template __global__ void fourways_signature::show_<"
     "{number}, fourways_signature::of_<decltype({entry})>::signature_>();"
 )
+_TEMPLATE = re.compile(r"template\s*<[^;{}()]*>\s*(?:\w+\s+)*__global__[^;{}()]*\b(\w+)\s*\(")
 _NOT_FOR_PTX = re.compile(r"--?(?:dlto|dlink-time-opt|gen-opt-lto|std=c\+\+03)(?:=true)?")
 
 
@@ -39,8 +40,9 @@ def signatures(path: Path | str, entries: Sequence[str] = (), options: Sequence[
     path = Path(path).resolve()
     if {'"', "\n"} & {*str(path)}:
         raise BuildError(f"{path.name!r}: compilers take no path with a quotation mark or a line end in it; rename it")
-    written = kernels.parameters(path.read_text(encoding="utf-8"))
-    entries = list(entries) or [name for name in written if not _is_template(path, name)]
+    text = path.read_text(encoding="utf-8")
+    written, templates = kernels.parameters(text), {*_TEMPLATE.findall(text)}
+    entries = list(entries) or [name for name in written if name not in templates]
     if not entries:
         what = f"{path.name} holds " + ("only templates" if written else "no kernel")
         raise BuildError(what, advice=f"name an instance: {next(iter(written))}<float>" if written else "")
@@ -84,11 +86,6 @@ def signature_table(rows: Sequence[Row]) -> Table:
         ("NumPy's dtype", lambda row: row["dtype"] or f"none: {row['why']}"),
     ]
     return Table("signature", rows, columns, "An output is a pointer that is not to const: it may be read as well.")
-
-
-def _is_template(path: Path, name: str) -> bool:
-    text = path.read_text(encoding="utf-8")
-    return bool(re.search(rf"template\s*<[^;{{}}()]*>\s*(?:\w+\s+)*__global__[^;{{}}()]*\b{name}\s*\(", text))
 
 
 def _ptx(path: Path, options: Sequence[str]) -> str:

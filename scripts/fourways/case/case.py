@@ -99,7 +99,10 @@ class Case:
         name = signature.entry if signature else _entry(kernel, entry)
         file = Path(case).resolve() if case else None
         given = CaseFile(file, file.name if file else kernel.name)
-        options = tuple(_absolute(option, kernel.parent) for option in given.several(str, "options"))
+        options = tuple(  # with absolute folders, because compilers run in several folders
+            f"-I{kernel.parent / option[2:]}" if option.startswith("-I") else option
+            for option in given.several(str, "options")
+        )
         signature = signature or building.signatures(kernel, [name] if entry else (), options)[name]
         if not file:
             text = skeleton(signature, kernel.read_text(encoding="utf-8"))
@@ -309,11 +312,6 @@ class Case:
         except (TypeError, ValueError) as error:
             self._refuse(f"launch({size}): {error}")
         return tuple(map(int, grid)), tuple(map(int, block)), int(shared)
-
-
-def _absolute(option: str, folder: Path) -> str:
-    """Return the option; the folder of `-I` becomes absolute, because compilers run in several folders."""
-    return f"-I{folder / option[2:]}" if option.startswith("-I") else option
 
 
 def _probe(given: CaseFile) -> int:

@@ -138,7 +138,9 @@ async def _kernel(lesson: Lesson, notebook: Any, timeout: int) -> AsyncIterator[
         def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
             launcher = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
             launcher += ["--log-level=CRITICAL"]  # ended by Ctrl-C in the middle of a cell, it would print an error
-            return KernelSpec(argv=[*launcher, *nvtx.kernel_options()])
+            if os.environ.get(nvtx.ASKED):
+                launcher += [f"--IPKernelApp.extra_extensions={nvtx.__name__}"]
+            return KernelSpec(argv=launcher)
 
     resources = {"metadata": {"path": str(kernels.root() / "lessons")}}
     with TemporaryDirectory(prefix="fourways-", dir="/tmp") as sockets:  # a socket's path must be short
