@@ -39,19 +39,6 @@ def test_more_stages_than_colours_are_told_apart() -> None:
     assert ends(axes) == ["9 in all"]
 
 
-def test_log_bars_have_a_cluster_for_each_way() -> None:
-    groups = {"running": {"nvrtc": 0.25, "nvcc": 1.5}, "fresh": {"nvcc": 3.0}}
-    (axes,) = figures.log_bars(groups, ["nvrtc", "nvcc"], "seconds", "One constant changed").axes
-    assert ends(axes) == ["250 ms · running", "1.5 s · running", "3 s · fresh"]
-    assert [to_hex(bar.get_facecolor()).upper() for bar in axes.patches[:2]] == [
-        figures.COLOURS["nvrtc"],
-        figures.COLOURS["nvcc"],
-    ]
-    middles = [bar.get_y() + bar.get_height() / 2 for bar in axes.patches]
-    assert middles == pytest.approx([-0.2, 0.8, 1.2]), "either side of the way's tick"
-    assert axes.get_xscale() == "log"
-
-
 def test_bars_have_their_values_at_their_ends() -> None:
     drawn = figures.bars({"a GPU": {"mine": 2e12, "copy": 4e12}}, tables.rate, {"mine": "#ff0000"}, "Transposing")
     assert ends(drawn.axes[0]) == ["2.00 TB/s", "4.00 TB/s"]

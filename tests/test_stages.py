@@ -62,7 +62,7 @@ def task(folder: Path, **changes: Any) -> ways.Task:
     return told | {"binding": str(folder)} | changes
 
 
-def run(told: ways.Task, lines: list[str]) -> ways.Ran:
+def run(told: ways.Task, lines: list[str]) -> Any:
     @contextmanager
     def stage(name: str) -> Iterator[None]:
         lines.append(f"begin {name}")

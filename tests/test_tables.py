@@ -115,4 +115,5 @@ def test_columns_by_name_know_times_rates_and_truth() -> None:
         "what", "registers", "cold", "median", "right", "bytes/s", "ratio", "blocks", "loads", "nothing"
     ]  # fmt: skip
     assert table.cells() == [["a", "1,200", "12.3 ms", "1.00 µs", "yes", "2.00 TB/s", "1.20", "1,660", "v2 v4", ""]]
-    assert tables.Table("few", [row, {}], ["ratio", ("twice", lambda row: "2")]).cells() == [["1.20", "2"], ["", "2"]]
+    columns = ["ratio", ("twice", lambda row: "2"), ("all", "blocks")]
+    assert tables.Table("few", [row, {}], columns).cells() == [["1.20", "2", "1,660"], ["", "2", ""]]

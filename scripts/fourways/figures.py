@@ -26,17 +26,26 @@ _AT_THE_END = {"padding": 4, "fontsize": 8}  # points, for the text at a bar's e
 
 
 def _axes(rows: Sequence[int], title: str) -> Any:
-    """Make panels above each other; `rows` is the number of bars in each. pyplot does not show the figure itself."""
-    import matplotlib.pyplot as plt
-
-    style()
+    """Make panels above each other; `rows` is the number of bars in each."""
     title = fill(title, _TITLE_WIDTH)
     height = 0.6 + 0.2 * len(title.splitlines()) + sum(0.6 + 0.26 * count for count in rows)
     size = (4.8, height)  # inches: readable on a phone, too
-    figure, axes = plt.subplots(len(rows), figsize=size, layout="constrained", height_ratios=rows, squeeze=False)
+    figure, axes = new(size, len(rows), height_ratios=rows, squeeze=False)
     figure.suptitle(title)
-    plt.close(figure)
     return axes[:, 0]
+
+
+def new(size: tuple[float, float], rows: int = 1, columns: int = 1, **options: Any) -> tuple[Any, Any]:
+    """Return an empty figure of `size` inches in our style, and its axes, both as `pyplot.subplots` does.
+
+    `options` are for it, too. pyplot does not show the figure itself.
+    """
+    import matplotlib.pyplot as plt
+
+    style()
+    figure, axes = plt.subplots(rows, columns, figsize=size, layout="constrained", **options)
+    plt.close(figure)
+    return figure, axes
 
 
 def save(figure: Any, path: Path) -> None:
@@ -141,25 +150,6 @@ def stacked_bars(
     handles, names = axes[0].get_legend_handles_labels()
     axes[0].figure.legend(handles, names, ncols=4, loc="outside lower center")
     return axes[0].figure
-
-
-def log_bars(groups: Mapping[str, Mapping[str, float]], ways: Sequence[str], xlabel: str, title: str) -> Any:
-    """Draw horizontal bars on a log axis, a cluster for each way: `groups[group][way]` is in seconds."""
-    (axes,) = _axes([len(ways) * len(groups)], title)
-    height = 0.8 / len(groups)
-    for index, (group, values) in enumerate(groups.items()):
-        present = [way for way in ways if way in values]
-        places = [ways.index(way) + (index - (len(groups) - 1) / 2) * height for way in present]
-        look = {"color": [COLOURS[way] for way in present], "alpha": 1.0 if index == 0 else 0.45}
-        drawn = axes.barh(places, [values[way] for way in present], height * 0.92, **look)
-        texts = [f"{value:.3g} s" if value >= 1 else f"{value * 1e3:.3g} ms" for value in drawn.datavalues]
-        axes.bar_label(drawn, [f"{text} · {group}" for text in texts], **_AT_THE_END)
-    axes.set_xscale("log")
-    axes.set_yticks(range(len(ways)), ways)
-    axes.margins(x=0.35)
-    axes.invert_yaxis()
-    axes.set_xlabel(xlabel)
-    return axes.figure
 
 
 def bars(panels: Mapping[str, Mapping[str, float]], show: Any, colours: Mapping[str, str], title: str) -> Any:

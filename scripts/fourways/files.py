@@ -1,5 +1,6 @@
 """Small helpers for files and texts: atomic writes, results as JSON, texts without colours, short paths."""
 
+import hashlib
 import json
 import os
 import re
@@ -61,3 +62,18 @@ def cache_dir() -> Path:
     """Return the folder for compiled code: `FOURWAYS_CACHE_DIR`, or `fourways` in the user's cache folder."""
     named = os.environ.get("FOURWAYS_CACHE_DIR")
     return Path(named) if named else Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "fourways"
+
+
+def source_file(source: str | Path) -> Path:
+    """Return the path of a kernel's file. `source` is a path, or the kernel's text, which is kept in a file.
+
+    A text is a `str` with `__global__` in it. It is kept as `kernel.cu` in the cache folder, in a folder of its own, so
+    the same text has the same path.
+    """
+    if "__global__" not in str(source):
+        return Path(source)
+    text = str(source)
+    path = cache_dir() / "sources" / hashlib.sha256(text.encode()).hexdigest()[:16] / "kernel.cu"
+    if not path.is_file():
+        write_text(path, text)
+    return path

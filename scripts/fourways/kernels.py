@@ -41,7 +41,7 @@ _QUALIFIED = re.compile(r"\s*\b(?:const|volatile)\b")
 _UNWRITTEN = re.compile(r"::(?:__\d+|\w+_NS)(?=::)|\(anonymous namespace\)::")
 _VECTOR = re.compile(r"(?:const )?(?:(float|double)|(u?)(?:char|short|int|long|longlong))([1-4])(?:_16a|_32a)?(?: \*)?")
 _TYPE_WORDS = ("bool", "char", "short", "int", "long", "unsigned", "signed", "float", "double", "const")
-_DTYPES = {
+DTYPES = {
     "bool": "bool",
     "char": "int8",
     "signed char": "int8",
@@ -67,6 +67,7 @@ _DTYPES = {
     "thrust::complex<float>": "complex64",
     "thrust::complex<double>": "complex128",
 }
+"""NumPy's names for C's types of numbers, such as `unsigned char`."""
 
 
 class InputError(ValueError):
@@ -217,9 +218,18 @@ def safe_name(text: str, taken: Collection[str] = ()) -> str:
     return name
 
 
-def number_dtype(type: str) -> str | None:
-    """NumPy's name for a C type of numbers, such as `unsigned char`; None for any other type."""
-    return _DTYPES.get(type)
+def demangled(symbol: str) -> str:
+    """Return the C++ name of a mangled symbol, by `__cxa_demangle` of the C++ library; another symbol unchanged."""
+    import ctypes  # not above: processes whose imports are timed import this module
+
+    demangle = ctypes.CDLL("libstdc++.so.6")["__cxa_demangle"]
+    demangle.restype = ctypes.c_void_p
+    address = demangle(symbol.encode(), None, None, None) if symbol.startswith("_Z") else None
+    if not address:
+        return symbol
+    text = ctypes.string_at(address).decode()
+    ctypes.CDLL(None).free(ctypes.c_void_p(address))
+    return text
 
 
 def is_file(name: str) -> bool:
@@ -278,13 +288,13 @@ def _names(written: str, count: int) -> list[str]:
 def _parameter(name: str, shown: str, *numbers: str) -> Parameter:
     """Make a parameter of its demangled type, such as `float const*`, and the numbers of `argument_` in `TELLING`."""
     size, alignment, category, element_size = (int(number.rstrip("ul")) for number in numbers)
-    is_struct = category == 2 and shown not in _DTYPES
+    is_struct = category == 2 and shown not in DTYPES
     if not (kind := _pointer_kind(shown)):
         kind = "struct" if is_struct else "scalar"
     is_plain = shown.endswith("*") and not _ADDRESSES.search(shown)
     element = _QUALIFIED.sub("", shown[:-1]).strip() if is_plain else shown
     type = f"{'const ' if kind == 'input' else ''}{element} *" if is_plain else shown
-    dtype = f"int{8 * size}" if category == 1 else _DTYPES.get(element)
+    dtype = f"int{8 * size}" if category == 1 else DTYPES.get(element)
     why = f"a struct of {size} bytes, by value" if kind == "struct" else f"NumPy has no dtype for {element}"
     return Parameter(name, type, kind, size, alignment, dtype, "" if dtype else why, element_size)
 

@@ -11,14 +11,14 @@ MIME = "application/vnd.fourways+json"
 """The MIME type of a table's rows in a notebook's outputs. `book.record` copies them to `book/results`."""
 
 Row = dict[str, Any]
-Column = str | tuple[str, Callable[[Row], str]]
+Column = str | tuple[str, str | Callable[[Row], str]]
 
 
 class Table:
     """Named rows of results, and the columns that show them.
 
     `rows` are dictionaries of JSON values. A column is a key of the rows, which `show` formats and `heading` turns into
-    words, or a heading and a function that formats a row's cell. By default all keys are columns.
+    words; or a heading with a key, or with a function that formats a row's cell. By default all keys are columns.
     `note` stands below the table. `shown` are the rows to show, where they are not all. A notebook shows HTML.
     """
 
@@ -27,7 +27,7 @@ class Table:
     ) -> None:
         self.name, self.rows, self.note = name, list(rows), note
         chosen = columns or list(dict.fromkeys(key for row in self.rows for key in row))
-        self.columns = [_by_key(column) if isinstance(column, str) else column for column in chosen]
+        self.columns = [_column(column) for column in chosen]
         self._shown = list(shown)
 
     def cells(self) -> list[list[str]]:
@@ -64,8 +64,9 @@ class Table:
         return Group(table, Text(self.note)) if self.note else table
 
 
-def _by_key(key: str) -> tuple[str, Callable[[Row], str]]:
-    return heading(key), lambda row: show(key, row.get(key))
+def _column(column: Column) -> tuple[str, Callable[[Row], str]]:
+    words, cell = (heading(column), column) if isinstance(column, str) else column
+    return words, cell if callable(cell) else lambda row: show(cell, row.get(cell))
 
 
 def heading(key: str) -> str:

@@ -96,7 +96,7 @@ def beside_cupti() -> list[Row]:
     doublify = lesson.find("01")
     recorded = timeline.table(timeline.of_lesson(doublify, "nvrtc", 2**26)).rows
     by_cupti = next(row for row in recorded if row["name"] == "doublify")["seconds"]["median"]
-    timed = timing.time_way(lesson.load(doublify, ["nvrtc"]), "nvrtc", 2**26)["seconds"]["median"]
+    timed = timing.time_ways(lesson.load(doublify, ["nvrtc"]), ["nvrtc"], 2**26)[0]["seconds"]["median"]
     return [*rows, ratio("doublify of 67,108,864", timed, "CUPTI", by_cupti, "0.8 to 1.2")]
 
 
@@ -107,13 +107,13 @@ def beside_calls_in_a_row() -> list[Row]:
     for size in SIZES:
         x = cupy.asarray(ways.make_inputs(size)[0])
         in_a_row = device(functools.partial(ways.functions["nvrtc"], x, cupy.empty_like(x)))
-        restored = timing.time_way(ways, "nvrtc", size)
+        restored = timing.time_ways(ways, ["nvrtc"], size)[0]
         for name, key in (("restored", "seconds"), ("restored, cold", "cold_seconds")):
             aim = "0.97 to 1.03" if key == "seconds" else ""
             rows.append(ratio(f"{size:,}, {name}", restored[key]["median"], "in a row", in_a_row, aim))
     counters = cupy.zeros((2, 1), np.uint64)
     cheat, honest = (
-        timing.time_way(cheating.ways_of("nvrtc", cupy.RawKernel(text, "cheat"), *counters), "nvrtc", SIZES[-1])
+        timing.time_ways(cheating.ways_of("nvrtc", cupy.RawKernel(text, "cheat"), *counters), ["nvrtc"], SIZES[-1])
         for text in (cheating.KERNEL, HONEST)
     )
     taken, base = cheat["seconds"]["median"], honest["seconds"]["median"]

@@ -10,6 +10,7 @@ from browser import Browser, browser  # noqa: F401 (a fixture)
 from typer.main import get_command
 
 from fourways import book, cli, lesson
+from fourways.book.commands import COMMANDS
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +23,7 @@ def real(made_once: Callable[..., Path]) -> Path:
 def test_every_lesson_and_every_command_is_a_page(real: Path) -> None:
     for found in lesson.all_lessons():
         assert found.title.split(":")[0] in (real / "lessons" / f"{found.slug}.html").read_text()
-    for command in book.COMMANDS:
+    for command in COMMANDS:
         assert f"fourways {command.name}" in (real / "commands" / f"{command.name}.html").read_text()
 
 
@@ -50,7 +51,7 @@ def test_no_page_asks_for_anything_outside_or_complains(
     dark: bool,
 ) -> None:
     pages = [path for path in real.rglob("*.html") if "_static" not in path.parts]
-    assert len(pages) > len(lesson.all_lessons()) + len(book.COMMANDS)
+    assert len(pages) > len(lesson.all_lessons()) + len(COMMANDS)
     for path in pages:
         assert (path, browser.open(path, width, dark)) == (path, [])
         assert browser.run("return document.documentElement.dataset.theme") == ("dark" if dark else "light")

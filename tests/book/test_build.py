@@ -15,7 +15,7 @@ import pytest
 from browser import Browser, browser  # noqa: F401 (a fixture)
 
 from fourways import book, figures, lesson, tables, ways
-from fourways.book.build import merge, readable
+from fourways.book.build import BookError, merge, readable
 
 STAMP = {"device": "NVIDIA T1000", "driver": "580.1", "nvcc": "13.0.88", "nvrtc": "13.0", "date": "2026-11-21T10:00:00"}
 COMMANDS = {"time": "# fourways time\n\nA page on a command.\n"}
@@ -344,7 +344,7 @@ def test_a_lesson_whose_names_alone_changed_shows_its_outputs_and_says_so(clone:
 
 def test_a_recording_that_does_not_fit_its_own_stamp_is_refused(clone: Path) -> None:
     recording = record(clone / "lessons" / "00_fresh.md", "sign", code_cells=2)
-    with pytest.raises(book.BookError, match="holds 2 code cells, the lesson has 4"):
+    with pytest.raises(BookError, match="holds 2 code cells, the lesson has 4"):
         merge(lesson.find("00"), recording)
 
 
@@ -355,7 +355,7 @@ def test_a_flaw_is_reported_and_the_old_book_stays(clone: Path) -> None:
     old.write_text("the old book")
     path = clone / "lessons" / "00_fresh.md"
     path.write_text(path.read_text().replace("{cite}`nvrtc`", "{cite}`no-such-source`"))
-    with pytest.raises(book.BookError, match=r"lessons/00_fresh\.ipynb.*WARNING.*no-such-source") as error:
+    with pytest.raises(BookError, match=r"lessons/00_fresh\.ipynb.*WARNING.*no-such-source") as error:
         book.build(COMMANDS)
     assert str(clone) not in str(error.value)
     assert old.read_text() == "the old book"
@@ -374,11 +374,11 @@ def test_an_image_without_alternative_text_is_reported(clone: Path) -> None:
     needs_jupyter_book()
     path = clone / "lessons" / "00_fresh.md"
     path.write_text(path.read_text().replace(":alt: a loop\n", ""))
-    with pytest.raises(book.BookError, match=r"no alternative text.*\n(.*\n)*lessons/00_fresh\.html: <img .*jit_light"):
+    with pytest.raises(BookError, match=r"no alternative text.*\n(.*\n)*lessons/00_fresh\.html: <img .*jit_light"):
         book.build(COMMANDS)
 
 
 def test_without_jupyter_book_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jupyter_book", None)
-    with pytest.raises(book.BookError, match="make setup"):
+    with pytest.raises(BookError, match="make setup"):
         book.build(COMMANDS)

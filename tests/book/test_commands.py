@@ -11,10 +11,10 @@ import pytest
 from typer.main import get_command
 
 from fourways import book, cli
-from fourways.book.commands import Command, record_example
+from fourways.book.commands import COMMANDS, Command, ExampleError, record_example
 
 GROUP = get_command(cli.app)
-SASS = next(command for command in book.COMMANDS if command.name == "sass")
+SASS = next(command for command in COMMANDS if command.name == "sass")
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def test_every_command_has_its_page(pages: dict[str, str]) -> None:
         assert len(text.partition("## What is behind it\n\n")[2]) > 200, "the package says what it does"
 
 
-@pytest.mark.parametrize("command", book.COMMANDS, ids=lambda command: command.name)
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
 def test_recorded_examples_fit_the_kernels(pages: dict[str, str], command: Command) -> None:
     told = "record it: `python -m fourways.book commands` on a GPU machine"
     text = pages[command.name]
@@ -82,7 +82,7 @@ def test_a_changed_kernel_or_no_recording_is_said(root: Path, clone: Path) -> No
 
 
 def test_a_failing_example_records_nothing(clone: Path) -> None:
-    with pytest.raises(book.ExampleError, match=r"fourways sass my.cu --entry nobody: .* there are: newton"):
+    with pytest.raises(ExampleError, match=r"fourways sass my.cu --entry nobody: .* there are: newton"):
         record_example(SASS, "my.cu --entry nobody")
     assert not (clone / "book").exists()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fourways import book, files, lesson, profiling, toolchain
-from fourways.book.record import anonymous
+from fourways.book.record import anonymous, anonymous_report
 
 STORED = Path(__file__).parents[1] / "data" / "doublify.ncu-rep"
 LESSON = """---
@@ -50,10 +50,10 @@ def clone(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_only_a_complete_run_is_recorded(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolchain, "missing", lambda need: f"no {need} here")
     with pytest.raises(book.RecordingError, match="05_test is not recorded.*1 cells skipped: no gpu here"):
-        book.record(lesson.run(lesson.find("5")))
+        book.record(lesson.run_all([lesson.find("5")])[0])
     (clone / "lessons" / "05_test.md").write_text(LESSON.replace("import os\n", "1 / 0\n"))
     with pytest.raises(book.RecordingError, match="05_test is not recorded.*(?s:code cell 3:.*ZeroDivisionError)"):
-        book.record(lesson.run(lesson.find("5")))
+        book.record(lesson.run_all([lesson.find("5")])[0])
     assert not (clone / "book").exists(), "nothing is written"
 
 
@@ -63,16 +63,16 @@ def test_a_package_that_may_be_missing_is_no_hole(clone: Path, monkeypatch: pyte
     assert text != LESSON
     (clone / "lessons" / "05_test.md").write_text(text)
     with pytest.raises(book.RecordingError, match="1 cells skipped: no gpu here"):
-        book.record(lesson.run(lesson.find("5")))
+        book.record(lesson.run_all([lesson.find("5")])[0])
     (clone / "lessons" / "05_test.md").write_text(text.replace("[gpu]", "[needs-torch]"))
-    assert book.record(lesson.run(lesson.find("5")))
+    assert book.record(lesson.run_all([lesson.find("5")])[0])
 
 
 def test_a_record_is_stamped_and_hides_the_machine(clone: Path) -> None:
     report = clone / "build" / "05_test" / "mine.ncu-rep"
     files.write_bytes(report, b"\x00" + f"{clone}/x".encode())
     found = lesson.find("5")
-    recorded, results, given = book.record(lesson.run(found))
+    recorded, results, given = book.record(lesson.run_all([found])[0])
     assert recorded == clone / "book" / "recorded" / "05_test.ipynb"
     assert results == clone / "book" / "results" / "test-gpu-1" / "05_test.json"
     notebook, kept = json.loads(recorded.read_text()), json.loads(results.read_text())
@@ -153,7 +153,7 @@ def test_a_report_to_give_away_names_no_machine(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr("fourways.kernels.root", lambda: Path("/four-ways/cpp"))
     monkeypatch.setattr(sys, "prefix", "/opt/torch/.venv")
     given = tmp_path / "given.ncu-rep"
-    given.write_bytes(book.anonymous_report(report))
+    given.write_bytes(anonymous_report(report))
     assert not [part for part in machine if part in given.read_bytes()]
     assert b"/venv___________/bin/python3 -m fourways" in given.read_bytes()
     assert profiling.read(given) == profiling.read(STORED), "it says what it said"
@@ -166,7 +166,7 @@ def test_names_of_any_length_are_replaced_and_others_stay(monkeypatch: pytest.Mo
     monkeypatch.setattr("socket.gethostname", lambda: "a-long-name")
     host = b"x86_64*\x0ba-long-name0\x02:\x0d\n\x09192.0.2.2\x10\x02"
     said = b"127.0.0.1 /a/b/cpp /a/b/.venv/bin/python /a/beta /home/somebody/x /usr/bin/python3 a-long-name 2025.3.1.0"
-    cleaned = book.anonymous_report(host + said)
+    cleaned = anonymous_report(host + said)
     assert cleaned[: len(host)] == b"x86_64*\x0bhost_______0\x02:\x0d\n\x09address__\x10\x02"
     there = b"127.0.0.1 /fou/cpp /fou/.venv/bin/python /a/beta /home_________/x /usr/bin/python3 a-long-name 2025.3.1.0"
     assert cleaned[len(host) :] == there

@@ -8,13 +8,13 @@ from typing import Any
 import jsonschema
 import pytest
 
-from fourways import book, lesson
-from fourways.book.results import reference
+from fourways import lesson
+from fourways.book.results import reference, schema
 from fourways.ways import WAYS, is_host
 
 ROOT = Path(__file__).parents[2]
 RESULTS = sorted((ROOT / "book" / "results").rglob("*.json"))
-SCHEMA = book.results_schema()
+SCHEMA = schema()
 VALID = jsonschema.Draft202012Validator(SCHEMA)
 GPU_WAYS = [way for way in WAYS if not is_host(way)]
 

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from fourways import building, kernels, toolchain
+from fourways.building.artefacts import Made
+from fourways.building.packages import NotOfferedError
 
 DOUBLIFY = kernels.path("doublify")
 PYCUDA = pytest.param(
@@ -22,7 +24,7 @@ def built() -> list[int]:
 
 
 @pytest.fixture(scope="module")
-def module(built: list[int]) -> building.Made:
+def module(built: list[int]) -> Made:
     """The extension module with doublify alone, by CMake: seconds to build, so once."""
 
     def noting(kernel: str, folder: Path, **more: Any) -> float:
@@ -66,7 +68,7 @@ def test_artefacts(compiler: str, artefacts: set[str]) -> None:
 
 
 @pytest.mark.long
-def test_the_module_by_cmake(module: building.Made, built: list[int]) -> None:
+def test_the_module_by_cmake(module: Made, built: list[int]) -> None:
     plain = building.build(DOUBLIFY, "nvcc", "sm_86")
     assert module.resources["doublify"].registers == plain.registers
     assert set(module.resources) == {"doublify"} and {"shared", "spill"} <= set(module.missing)
@@ -95,7 +97,7 @@ def test_headers_in_a_folder_below_this_one(
 
 def reason(path: Path, compiler: str) -> str:
     """Why this compiler does not build this kernel here."""
-    with pytest.raises(building.NotOfferedError) as refusal:
+    with pytest.raises(NotOfferedError) as refusal:
         building.make(path, compiler, "sm_90")
     return str(refusal.value)
 

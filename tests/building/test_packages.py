@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from fourways import building, kernels, toolchain
+from fourways.building.packages import NotOfferedError
 
 DOUBLIFY = kernels.path("doublify")
 PACKAGES = (
@@ -50,7 +51,7 @@ def test_cuda_core_takes_options_by_name(options: list[str], tmp_path: Path) -> 
 
 
 def test_cuda_core_has_no_name_for_some_options() -> None:
-    with pytest.raises(building.NotOfferedError, match="no name for -Xptxas=-O1"):
+    with pytest.raises(NotOfferedError, match="no name for -Xptxas=-O1"):
         building.make(DOUBLIFY, "cuda.core", "sm_90", ["-Xptxas=-O1"])
 
 

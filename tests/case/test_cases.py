@@ -9,7 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from fourways import building, checking, cli
-from fourways.case import Case, CaseError, skeleton
+from fourways.case import Case, skeleton
+from fourways.case.file import CaseError
 from fourways.ways import WAYS
 
 CASES = sorted(Path(__file__).parents[1].joinpath("cases").glob("*.cu"))

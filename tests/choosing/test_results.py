@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from fourways import choosing
+from fourways.choosing.results import ResultsError
 
 STAMP = {"device": "A GPU", "date": "2026-11-22T00:00:00+00:00"}
 
@@ -135,7 +136,7 @@ def changed(table: str, key: str, value: Any) -> dict[str, Any]:
     ],
 )
 def test_what_is_missing_or_bad_is_said(write: Write, tables: Any, said: str) -> None:
-    with pytest.raises(choosing.ResultsError, match=said):
+    with pytest.raises(ResultsError, match=said):
         choosing.costs(write(tables))
 
 
@@ -145,32 +146,32 @@ def test_what_is_missing_or_bad_is_said(write: Write, tables: Any, said: str) ->
 def test_a_file_of_another_kind_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "other.json"
     path.write_bytes(text.encode("latin-1"))
-    with pytest.raises(choosing.ResultsError, match=rf"{re.escape(str(path))} is not (valid JSON|a file of results)"):
+    with pytest.raises(ResultsError, match=rf"{re.escape(str(path))} is not (valid JSON|a file of results)"):
         choosing.costs(path)
 
 
 def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
-    with pytest.raises(choosing.ResultsError, match=r"nowhere.json cannot be read \(No such file"):
+    with pytest.raises(ResultsError, match=r"nowhere.json cannot be read \(No such file"):
         choosing.costs(tmp_path / "nowhere.json")
 
 
 def test_files_of_two_machines_do_not_mix(write: Write) -> None:
     one = write(name="one.json")
     other = write(stamp=STAMP | {"device": None}, name="other.json")
-    with pytest.raises(choosing.ResultsError, match="different machines: A GPU, a machine without a GPU; measure all"):
+    with pytest.raises(ResultsError, match="different machines: A GPU, a machine without a GPU; measure all"):
         choosing.costs(one, other)
 
 
 @pytest.mark.parametrize("stamp", [{"device": ["A GPU"]}, {"device": "A GPU", "date": {}}, {"device": 1}])
 def test_a_stamp_holds_words(write: Write, stamp: dict[str, Any]) -> None:
-    with pytest.raises(choosing.ResultsError, match="results.json: its `stamp` has no good `(device|date)`"):
+    with pytest.raises(ResultsError, match="results.json: its `stamp` has no good `(device|date)`"):
         choosing.costs(write(stamp=stamp))
 
 
 def test_a_clone_without_records_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "cpp" / "kernels").mkdir(parents=True)
     monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
-    with pytest.raises(choosing.ResultsError, match="nothing is recorded in this clone's book/results: give files"):
+    with pytest.raises(ResultsError, match="nothing is recorded in this clone's book/results: give files"):
         choosing.recorded()
 
 

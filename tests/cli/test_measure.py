@@ -8,8 +8,8 @@ import jsonschema
 import pytest
 from typer.testing import CliRunner, Result
 
-from fourways import book, cli, kernels, lesson, stages, tables, timing, toolchain, ways
-from fourways.case import Case, asks_for_gpu, refused_for_gpu
+from fourways import cli, kernels, lesson, stages, tables, timing, toolchain, ways
+from fourways.case import Case, on_a_gpu
 
 NO_GPU = pytest.mark.skipif(toolchain.missing("gpu") is None, reason="this machine has a GPU")
 MINE = """extern "C" __global__ void mine(const float *x, float *y, long long n)
@@ -157,7 +157,8 @@ def test_a_bad_file_is_a_row_and_the_others_are_judged(mine: Path, tmp_path: Pat
     assert done.exit_code == 1 and "Traceback" not in done.stderr
     assert all(f"{file}\n" in done.stdout for file in files), "names are not broken"
     content = json.loads(rows.read_text())
-    jsonschema.validate(content, book.results_schema())
+    schema = json.loads((kernels.root() / "book/_static/results.schema.json").read_text())
+    jsonschema.validate(content, schema)
     found = {row["file"]: row for row in content["tables"]["check"]}
     assert list(found) == files
     assert [row["way"] for row in found.values()] == [None] * 4 + ["host"] * 2
@@ -218,8 +219,8 @@ def test_without_a_compiler_for_a_gpu_nothing_is_claimed(mine: Path, monkeypatch
     target = Case.load(mine)
     monkeypatch.setattr(toolchain, "loaded_library", lambda name: None)
     monkeypatch.setattr(toolchain, "nvcc", lambda: None)
-    assert refused_for_gpu(target) is None
-    assert "neither compiled nor run" in str(asks_for_gpu(target))
+    note, refusal = on_a_gpu(target)
+    assert refusal is None and "neither compiled nor run" in str(note)
 
 
 @NO_GPU

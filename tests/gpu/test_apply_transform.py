@@ -11,7 +11,7 @@ from cuda.core import LEGACY_DEFAULT_STREAM, Device, LaunchConfig, Linker, Linke
 from cuda.core import launch as start
 
 import fourways_aot
-from fourways import kernels, lesson, linking, toolchain
+from fourways import kernels, lesson, toolchain
 from fourways.case import Case
 
 SIZES = (0, 1, 31, 33, 255, 257, 1009, 1_000_003)
@@ -28,7 +28,9 @@ def random(size: int) -> cupy.ndarray:
 
 
 def expected(x: cupy.ndarray) -> np.ndarray:
-    return linking.reference(x.get())
+    """`x = 0.99 x + 0.5`, 64 times, in closed form."""
+    slope = float(np.float32(0.99))
+    return (slope**64 * x.get().astype(np.float64) + 0.5 * (1 - slope**64) / (1 - slope)).astype(np.float32)
 
 
 @functools.cache

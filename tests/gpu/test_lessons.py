@@ -10,7 +10,7 @@ LESSONS = [found.slug for found in [*lesson.all_lessons(), *lesson.pages()]]
 
 @pytest.mark.parametrize("slug", LESSONS)
 def test_lesson_runs_whole(slug: str) -> None:
-    result = lesson.run(lesson.find(slug))
+    result = lesson.run_all([lesson.find(slug)])[0]
     assert result.outcome == "passed", result.error
     optional = {toolchain.missing(need) for need in ("two-gpus", *toolchain.MORE)}
     assert set(result.skipped) <= optional, "no way, and nothing that is locked, may be skipped on a GPU machine"

@@ -39,7 +39,7 @@ def test_no_sample_is_answered_from_the_output_of_the_one_before() -> None:
     kernel = cupy.RawKernel(cheating.KERNEL, "cheat")
     answered, unused = cupy.zeros((2, 1), np.uint64)
     ways = cheating.ways_of("nvrtc", kernel, answered, unused)
-    row = timing.time_way(ways, "nvrtc", 1009)
+    row = timing.time_ways(ways, ["nvrtc"], 1009)[0]
     assert min(row[key]["samples"] for key in ("seconds", "cold_seconds", "graph_seconds")) >= 20
     (tuned,) = tuning.tune(ways, [{}], lambda: ways.functions["nvrtc"], 1009)
     assert tuned["problem"] is None
@@ -87,7 +87,7 @@ def on_a_stream_of_its_own() -> Callable[..., None]:
 
 def test_work_on_another_stream_is_not_timed() -> None:
     with pytest.raises(checking.CheckFailure, match="doublify_nvrtc, size 1009: it works on another stream than "):
-        timing.time_way(ways_of(nvrtc=on_a_stream_of_its_own()), "nvrtc", 1009)
+        timing.time_ways(ways_of(nvrtc=on_a_stream_of_its_own()), ["nvrtc"], 1009)
     (tuned,) = tuning.tune(ways_of(), [{}], on_a_stream_of_its_own, 1009)
     assert tuned["seconds"] is None and "works on another stream" in tuned["problem"]
 
@@ -118,7 +118,7 @@ def test_an_input_that_changes_while_a_way_is_timed_is_named() -> None:
     ways.make_inputs = lambda size: (np.full(size, 4, np.float32),)
     ways.reference = lambda x: np.minimum(x, 2)
     with pytest.raises(checking.CheckFailure, match="after the last timed call its input number 0 is changed; "):
-        timing.time_way(ways, "nvrtc", 1009)
+        timing.time_ways(ways, ["nvrtc"], 1009)
 
 
 MIXED = np.dtype([("a", "f4"), ("b", "f8"), ("c", "i2")])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fourways import host, kernels
+from fourways.host.compile import HostModule
 
 HERE = Path(__file__).parent / "kernels"
 RNG = np.random.default_rng(7)
@@ -15,7 +16,7 @@ def kernel(file: str, name: str, *options: str) -> host.HostKernel:
     return host.compile(HERE / f"{file}.cuh", options).get_function(name)
 
 
-def types() -> host.HostModule:
+def types() -> HostModule:
     return host.compile(HERE / "types.cuh", ("-DT=double",))
 
 

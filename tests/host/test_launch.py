@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from fourways import host, kernels
+from fourways.host.compile import HostModule
 
 HERE = Path(__file__).parent / "kernels"
 PATIENCE = ("-DFOURWAYS_PATIENCE=1",)  # seconds until lanes that wait for each other in vain give up
@@ -108,13 +109,13 @@ extern "C" __global__ void whole(const int2 *x, int *y) { *y = x->y; }
 
 
 @pytest.fixture(scope="module")
-def numbers(tmp_path_factory: pytest.TempPathFactory) -> host.HostModule:
+def numbers(tmp_path_factory: pytest.TempPathFactory) -> HostModule:
     file = tmp_path_factory.mktemp("numbers") / "numbers.cu"
     file.write_text(COMPLEX)
     return host.compile(file)
 
 
-def test_complex_numbers_and_halves(numbers: host.HostModule) -> None:
+def test_complex_numbers_and_halves(numbers: HostModule) -> None:
     z, by = (np.arange(8) + 1j).astype(np.complex64), np.complex64(2 - 3j)
     for name in ("times", "times_std"):
         y = np.zeros(8, np.complex64)
@@ -128,7 +129,7 @@ def test_complex_numbers_and_halves(numbers: host.HostModule) -> None:
     np.testing.assert_array_equal(y, 2 * x)
 
 
-def test_a_vector_may_be_a_structure(numbers: host.HostModule) -> None:
+def test_a_vector_may_be_a_structure(numbers: HostModule) -> None:
     vector = np.dtype([(name, "f4") for name in "xyzw"])
     x, y = np.zeros(2, vector), np.zeros(2, np.float32)
     x["w"] = 1, 2
@@ -148,7 +149,7 @@ def test_a_vector_may_be_a_structure(numbers: host.HostModule) -> None:
         ("whole", 1, np.zeros(8, np.float64)),
     ],
 )
-def test_another_number_is_refused(numbers: host.HostModule, name: str, number: int, value: object) -> None:
+def test_another_number_is_refused(numbers: HostModule, name: str, number: int, value: object) -> None:
     kernel = numbers.get_function(name)
     z = np.zeros(8, np.complex64)
     arguments = {

@@ -10,8 +10,7 @@ import layouts
 import pytest
 from layouts import Pip
 
-from fourways.install import InstallError
-from fourways.install.pip import find_python
+from fourways.install.pip import InstallError, find_python
 from fourways.install.pycuda import build_pycuda
 
 Interpreter = Callable[..., Path]

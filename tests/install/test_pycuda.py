@@ -10,8 +10,8 @@ import pytest
 from layouts import Pip
 
 from fourways import install
-from fourways.install import InstallError
-from fourways.install.pycuda import build_pycuda
+from fourways.install.pip import InstallError
+from fourways.install.pycuda import PYCUDA, PYCUDA_SHA256, build_pycuda
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_the_build_links_driver_and_curand(machine: Path, pip: Pip, tmp_path: Pa
     assert str(tmp_path) not in dynamic
     (call,) = pip.calls()
     assert call["PATH"].startswith(f"{machine}/bin:"), "PyCUDA's setup.py takes the first nvcc on PATH"
-    assert call["asked"] == f"pycuda=={install.PYCUDA} --hash=sha256:{install.PYCUDA_SHA256}\n"
+    assert call["asked"] == f"pycuda=={PYCUDA} --hash=sha256:{PYCUDA_SHA256}\n"
     assert {"--require-hashes", "--no-cache-dir"} <= set(call["words"])
 
 
@@ -85,10 +85,10 @@ def has_pycuda(site: Path, version: str, code: str) -> None:
 
 
 def test_install_does_nothing_twice(site: Path, pip: Pip) -> None:
-    has_pycuda(site, install.PYCUDA, "")
+    has_pycuda(site, PYCUDA, "")
     said: list[str] = []
     install.install_pycuda(log=said.append)
-    assert pip.calls() == [] and said == [f"PyCUDA {install.PYCUDA} is already installed"]
+    assert pip.calls() == [] and said == [f"PyCUDA {PYCUDA} is already installed"]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_install_does_nothing_twice(site: Path, pip: Pip) -> None:
     [
         (None, "", "is not installed"),
         ("2025.1", "", "version 2025.1 is installed"),
-        (install.PYCUDA, "raise ImportError('libcurand.so.10')", "does not import: ImportError: libcurand.so.10"),
+        (PYCUDA, "raise ImportError('libcurand.so.10')", "does not import: ImportError: libcurand.so.10"),
     ],
 )
 def test_install_replaces_what_is_wrong(
@@ -106,7 +106,7 @@ def test_install_replaces_what_is_wrong(
         has_pycuda(site, version, code)
     with pytest.raises(InstallError, match=f"was built and installed, but {problem}"):
         install.install_pycuda(log=lambda _: None)  # a pip that installs nothing is not believed
-    has_pycuda(tmp_path / "ready", install.PYCUDA, "")
+    has_pycuda(tmp_path / "ready", PYCUDA, "")
     pip.then(
         f"import shutil\nif 'install' in words:\n    shutil.rmtree({str(site)!r}, ignore_errors=True)\n"
         f"    shutil.copytree({str(tmp_path / 'ready')!r}, {str(site)!r})\n"

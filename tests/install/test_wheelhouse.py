@@ -12,7 +12,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from fourways import install
-from fourways.install import InstallError
+from fourways.install.pip import InstallError
+from fourways.install.wheelhouse import read_lock
 
 
 @pytest.fixture
@@ -155,7 +156,7 @@ def test_lock_is_read() -> None:
         "A_b==2 ; python_version >= '3.12' \\\n    --hash=sha256:bb \\\n    --hash=sha256:cc\n    # via c\n"
         "c==3 \\\n    --hash=sha256:dd\n    # via top\n"
     )
-    lock = install.read_lock(text)
+    lock = read_lock(text)
     assert list(lock) == ["a-b", "c"]
     assert [entry.count("--hash") for entry in lock["a-b"]] == [1, 2]
     assert "".join(entry for entries in lock.values() for entry in entries) == text.split("\n", 1)[1]

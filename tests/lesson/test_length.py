@@ -6,6 +6,7 @@ import nbformat
 import pytest
 
 from fourways import lesson
+from fourways.lesson.length import sections
 
 PARTS = {
     "1500 words, and an address that is none": ("word " * 1499 + "[word](https://one/two/three)", 10),
@@ -51,7 +52,7 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("part", PARTS)
 def test_each_part_takes_its_minutes(part: str, clone: Path) -> None:
     text, minutes = PARTS[part]
-    assert sum(section.minutes for section in lesson.sections(write(clone, text))) == pytest.approx(minutes)
+    assert sum(section.minutes for section in sections(write(clone, text))) == pytest.approx(minutes)
 
 
 def test_recorded_outputs_take_minutes(clone: Path) -> None:
@@ -65,13 +66,13 @@ def test_recorded_outputs_take_minutes(clone: Path) -> None:
     cells = [nbformat.v4.new_code_cell(code, outputs=[output]) for code, output
              in zip([*codes[:3], "changed = 1"], [lines, rows, figure, lines], strict=True)]  # fmt: skip
     nbformat.write(nbformat.v4.new_notebook(cells=cells), clone / "book" / "recorded" / "00_lesson.ipynb")
-    (section,) = lesson.sections(written)
+    (section,) = sections(written)
     assert section.minutes == pytest.approx(4 * (1 / 10 + 1 / 4) + 30 / 15 + 15 / 15 + 0.5)
 
 
 def test_minutes_of_each_section(clone: Path) -> None:
     text = "# A lesson\n\n## One\n\nword\n\n```python\n# no heading\n```\n\n+++\n\n### Deeper: more\n\n+++\n\n## Two"
-    assert [tuple(section) for section in lesson.sections(write(clone, text))] == [
+    assert [tuple(section) for section in sections(write(clone, text))] == [
         ("A lesson", pytest.approx(2 / 150), False),
         ("One", pytest.approx(2 / 150 + 1 / 10), False),
         ("Deeper: more", pytest.approx(2 / 150), True),

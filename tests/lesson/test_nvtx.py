@@ -69,7 +69,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_cells_are_ranges_where_asked(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FOURWAYS_NVTX", "1")
-    result = lesson.run(lesson.find("5"))
+    result = lesson.run_all([lesson.find("5")])[0]
     assert not result.error and result.ran == 2
     first, third = "cell 1 setup", "cell 3 measure needs-host"
     assert log.read_text().splitlines() == [f"begin {first}", f"end {first}", f"begin {third}", f"end {third}"]
@@ -77,14 +77,14 @@ def test_cells_are_ranges_where_asked(log: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_a_tag_switches_the_profiler_on_for_its_cells(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FOURWAYS_NVTX", "measure")
-    assert not lesson.run(lesson.find("5")).error
+    assert not lesson.run_all([lesson.find("5")])[0].error
     third = "cell 3 measure needs-host"
     assert log.read_text().splitlines()[2:] == ["start", f"begin {third}", f"end {third}", "stop"]
 
 
 def test_nothing_is_named_unless_asked(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FOURWAYS_NVTX", raising=False)
-    result = lesson.run(lesson.find("5"))
+    result = lesson.run_all([lesson.find("5")])[0]
     assert not result.error and result.ran == 2
     assert not log.exists()
 

@@ -93,7 +93,7 @@ def missing(*absent: str):
 def test_skips_say_why(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolchain, "missing", missing("gpu", "torch"))
     seen: list[tuple[int, int]] = []
-    result = lesson.run(lesson.find("5"), lambda _, number, total: seen.append((number, total)))
+    result = lesson.run_all([lesson.find("5")], lambda _, number, total: seen.append((number, total)))[0]
     assert (result.outcome, result.ran, dict(result.skipped)) == ("passed", 2, {"no gpu here": 1, "no torch here": 1})
     assert seen == [(number, 4) for number in range(1, 5)]
     outputs = [cell.outputs for cell in result.notebook.cells if cell.cell_type == "code"]
@@ -142,7 +142,7 @@ def test_with_a_gpu_one_lesson_measures_at_a_time(clone: Path, monkeypatch: pyte
 
 def test_a_failure_is_told_with_its_cell(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolchain, "missing", missing("gpu"))
-    result = lesson.run(lesson.find("5"))
+    result = lesson.run_all([lesson.find("5")])[0]
     assert result.outcome == "failed"
     assert result.error.startswith("code cell 3:") and "PyCUDA's cell ran" in result.error
     assert "\x1b" not in result.error, "no terminal colours in the message"
@@ -155,14 +155,14 @@ def test_a_jupyter_kernel_of_another_interpreter_is_not_taken(clone: Path, monke
     spec = {"argv": ["/bin/false", "{connection_file}"], "display_name": "foreign", "language": "python"}
     (foreign / "kernel.json").write_text(json.dumps(spec))
     monkeypatch.setenv("JUPYTER_PATH", str(clone / "jupyter"))
-    assert lesson.run(lesson.find("5")).outcome == "passed"
+    assert lesson.run_all([lesson.find("5")])[0].outcome == "passed"
 
 
 def test_a_cell_that_takes_too_long_ends_its_lesson(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolchain, "missing", missing("gpu", "torch"))
     path = clone / "lessons" / "05_test.md"
     path.write_text(LESSON.replace('print("hello")', "import time\ntime.sleep(600)"))
-    result = lesson.run(lesson.find("5"), timeout=1)
+    result = lesson.run_all([lesson.find("5")], timeout=1)[0]
     assert (result.outcome, result.ran) == ("failed", 0)
     assert result.error.startswith("code cell 1:") and "timed out" in result.error
 
@@ -170,5 +170,5 @@ def test_a_cell_that_takes_too_long_ends_its_lesson(clone: Path, monkeypatch: py
 def test_a_run_leaves_the_lesson_as_it_was(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolchain, "missing", missing("gpu", "torch"))
     found = lesson.find("5")
-    assert lesson.run(found).notebook.cells[1].outputs
+    assert lesson.run_all([found])[0].notebook.cells[1].outputs
     assert not found.notebook.cells[1].outputs

@@ -3,12 +3,14 @@
 import json
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from fourways import checking, lesson, ways
 from fourways.case import Case
+from fourways.lesson.notebook import LessonError
 
 ADD = """
 extern "C" __global__ void add_one(const float *x, float *y, long long n)
@@ -26,7 +28,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def run(told: ways.Task) -> ways.Ran:
+def run(told: ways.Task) -> Any:
     """Run a task as the process does that gets it: as JSON."""
     return ways.run_way(json.loads(json.dumps(told)), nullcontext)
 
@@ -64,5 +66,5 @@ def test_the_binding_is_a_folder_wherever_the_process_runs(tmp_path: Path, monke
 
 
 def test_a_way_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(lesson.LessonError, match="01_doublify has no way abacus: no such cell"):
+    with pytest.raises(LessonError, match="01_doublify has no way abacus: no such cell"):
         lesson.task(lesson.find("01"), "abacus", 5, tmp_path)

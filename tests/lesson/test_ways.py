@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from fourways import lesson, toolchain
+from fourways.lesson.notebook import LessonError
 from fourways.ways import WAYS, Ways
 
 LESSON = """---
@@ -51,28 +52,26 @@ def test_load_runs_what_can_run_here(found: lesson.Lesson) -> None:
 
 
 def test_load_names_the_cell_that_fails(found: lesson.Lesson) -> None:
-    with pytest.raises(
-        lesson.LessonError, match=r"05_triple.md, cell 1 tagged way-nvcc: RuntimeError: there is no GPU"
-    ):
+    with pytest.raises(LessonError, match=r"05_triple.md, cell 1 tagged way-nvcc: RuntimeError: there is no GPU"):
         lesson.load(found, ["nvcc"])
     assert lesson.load(found, ["host"]).functions.keys() == {"host"}
 
 
 def test_load_says_which_way_a_lesson_lacks(found: lesson.Lesson) -> None:
-    with pytest.raises(lesson.LessonError, match="05_triple has no way pycuda: no such cell"):
+    with pytest.raises(LessonError, match="05_triple has no way pycuda: no such cell"):
         lesson.load(found, ["host", "pycuda"])
 
 
 def test_collect_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(lesson.LessonError, match="no make_inputs"):
+    with pytest.raises(LessonError, match="no make_inputs"):
         lesson.collect({"doublify_host": function})
-    with pytest.raises(lesson.LessonError, match="of one kernel.*'doublify', 'saxpy'"):
+    with pytest.raises(LessonError, match="of one kernel.*'doublify', 'saxpy'"):
         lesson.collect({"saxpy_nvcc": function, "doublify_host": function})
     monkeypatch.setattr(toolchain, "missing", lambda need: "no CuPy" if need == "cupy" else None)
-    with pytest.raises(lesson.LessonError, match="no way is defined; nvrtc: no CuPy"):
+    with pytest.raises(LessonError, match="no way is defined; nvrtc: no CuPy"):
         lesson.collect({})
     monkeypatch.setattr(toolchain, "missing", lambda need: None)
-    with pytest.raises(lesson.LessonError, match="found none"):
+    with pytest.raises(LessonError, match="found none"):
         lesson.collect({})
 
 

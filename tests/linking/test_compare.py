@@ -9,6 +9,7 @@ import pytest
 
 from fourways import linking, tables, toolchain
 from fourways.kernels import InputError
+from fourways.linking.compare import reference
 
 ARCHITECTURES = (pytest.param("sm_75", marks=pytest.mark.long), "sm_90", pytest.param("sm_120", marks=pytest.mark.long))
 CALLED = ("PTX, nvJitLink", "nvcc -rdc=true")
@@ -120,7 +121,7 @@ def test_the_reference_is_64_calls_one_after_another() -> None:
     value = x.copy()
     for _ in range(64):
         value = np.float32(0.99) * value + np.float32(0.5)
-    np.testing.assert_allclose(linking.reference(x), value, rtol=1e-6)
+    np.testing.assert_allclose(reference(x), value, rtol=1e-6)
 
 
 def test_a_build_that_fails_alone_says_so_in_its_row() -> None:

@@ -18,6 +18,7 @@ import pytest
 
 from fourways import building, files, package, toolchain
 from fourways.case import Case
+from fourways.package.error import PackageError
 from fourways.ways import WAYS
 
 LAUNCH = "\n\ndef launch(size):\n    return -(-size // 128) or 1, (128,), 4 * 128\n"
@@ -221,7 +222,7 @@ def test_what_nvcc_refuses_is_said_in_its_words_and_not_kept(root: Path, cache: 
     only_nvrtcs = "\noptions = ('--device-as-default-execution-space',)\n"
     (tmp_path / "case.py").write_text(file.with_suffix(".py").read_text() + only_nvrtcs)
     case, before = Case.load(file, case=tmp_path / "case.py"), kept(cache)
-    with pytest.raises(package.PackageError, match="(?s)the binding of reverse cannot be built:\nFAILED.*error: unrec"):
+    with pytest.raises(PackageError, match="(?s)the binding of reverse cannot be built:\nFAILED.*error: unrec"):
         WAYS["pybind11"].function(case)
     assert kept(cache) == before
     (tmp_path / "case.py").write_text(file.with_suffix(".py").read_text())

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from fourways import package
 from fourways.case import Case
+from fourways.package import probe
+from fourways.package.error import PackageError
+from fourways.package.interface import Interface
 from fourways.ways import WAYS
 
 FOUND: dict[str, tuple[str, set[str]]] = {
@@ -19,16 +21,16 @@ FOUND: dict[str, tuple[str, set[str]]] = {
 }
 
 
-def interface(folder: Path, kernel: str, case: str) -> package.Interface:
+def interface(folder: Path, kernel: str, case: str) -> Interface:
     (folder / "k.cu").write_text(f'extern "C" __global__ void k({kernel}) {{}}')
     (folder / "case.py").write_text(f"import numpy as np\n{case}\n")
-    return package.interface(Case.load(folder / "k.cu", case=folder / "case.py"))
+    return probe.interface(Case.load(folder / "k.cu", case=folder / "case.py"))
 
 
 @pytest.mark.parametrize("name", FOUND)
 def test_what_no_array_tells_is_asked_for(name: str, root: Path) -> None:
     file = root / "tests" / "cases" / f"{name}.cu"
-    face = package.interface(Case.load(file, case=file.with_suffix(".py")))
+    face = probe.interface(Case.load(file, case=file.with_suffix(".py")))
     arguments, told = FOUND[name]
     assert face.arguments == tuple(arguments.split())
     assert told <= set(face.told)
@@ -80,13 +82,13 @@ def test_a_kernel_without_a_case_file_has_a_cell(tmp_path: Path) -> None:
 
 def test_a_pointer_to_arrays_is_refused(tmp_path: Path) -> None:
     case = "def make_inputs(size): return (np.zeros(size, 'V16'),)\ndef reference(x): return np.zeros(len(x), 'f4')"
-    with pytest.raises(package.PackageError, match=r"k\.cu: x is float const \(\*\) \[4\]; a binding takes plain"):
+    with pytest.raises(PackageError, match=r"k\.cu: x is float const \(\*\) \[4\]; a binding takes plain"):
         interface(tmp_path, "const float (*x)[4], float *y, int n", case)
 
 
 def test_a_parameter_without_a_name_is_refused(tmp_path: Path) -> None:
     case = "def make_inputs(size): return (np.ones(size, 'f4'),)\ndef reference(x): return x"
-    with pytest.raises(package.PackageError, match=r"k\.cu: argument 1 of k has no name: give it one"):
+    with pytest.raises(PackageError, match=r"k\.cu: argument 1 of k has no name: give it one"):
         interface(tmp_path, "const float *, float *y, int n", case)
 
 

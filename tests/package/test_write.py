@@ -9,6 +9,7 @@ import pytest
 
 from fourways import package
 from fourways.case import Case
+from fourways.package.error import PackageError
 
 KERNEL = """#include "half.cuh"
 #include <cuda/std/limits>
@@ -159,7 +160,7 @@ def test_a_case_that_lacks_something_leaves_nothing(old: str, new: str, told: st
     (tmp_path / "mine.cu").write_text(KERNEL)
     (tmp_path / "case.py").write_text(CASE.replace(old, new))
     case = Case.load(tmp_path / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
-    with pytest.raises(package.PackageError, match=told):
+    with pytest.raises(PackageError, match=told):
         package.write(case, "double_it", tmp_path / "new")
     assert sorted(path.name for path in tmp_path.iterdir() if path.name != "__pycache__") == [
         "case.py", "half.cuh", "mine.cu",
@@ -176,7 +177,7 @@ def test_a_case_is_executed_once_and_its_copy_once(case: Case, tmp_path: Path) -
 
 def test_without_a_case_there_is_no_package(tmp_path: Path) -> None:
     (tmp_path / "k.cu").write_text('extern "C" __global__ void k(const float *x, float *y, int n) {}')
-    with pytest.raises(package.PackageError, match=r"--case my_case\.py; `fourways case k\.cu` writes one"):
+    with pytest.raises(PackageError, match=r"--case my_case\.py; `fourways case k\.cu` writes one"):
         package.write(Case.load(tmp_path / "k.cu"), "double_it", tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
@@ -185,7 +186,7 @@ def test_a_header_above_the_kernel_is_refused(case: Case, tmp_path: Path) -> Non
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "mine.cu").write_text(KERNEL.replace("half.cuh", "../half.cuh"))
     above = Case.load(tmp_path / "deep" / "mine.cu", "scale<float, 4>", case=tmp_path / "case.py")
-    with pytest.raises(package.PackageError, match="copy that header beside the kernel first"):
+    with pytest.raises(PackageError, match="copy that header beside the kernel first"):
         package.write(above, "double_it", tmp_path / "new")
 
 
@@ -225,7 +226,7 @@ def test_the_kernels_text_is_carried_as_it_is(case: Case, tmp_path: Path) -> Non
     package.write(case, "double_it", tmp_path / "new")
     assert (tmp_path / "new/src/kernel/half.cuh").read_bytes() == "// größe\r\n".encode()
     (tmp_path / "half.cuh").write_bytes("// größe\n".encode("latin-1"))
-    with pytest.raises(package.PackageError, match=r"half\.cuh is no UTF-8 text"):
+    with pytest.raises(PackageError, match=r"half\.cuh is no UTF-8 text"):
         package.write(case, "double_it", tmp_path / "other")
 
 
@@ -271,7 +272,7 @@ def test_an_update_that_fails_changes_nothing(case: Case, tmp_path: Path, monkey
         return rename(source, target)
 
     monkeypatch.setattr(Path, "rename", full)
-    with pytest.raises(package.PackageError, match=r"double_it cannot be written \(No space left"):
+    with pytest.raises(PackageError, match=r"double_it cannot be written \(No space left"):
         package.write(changed, "double_it", folder)
     assert texts(folder) == first and sorted(path.name for path in tmp_path.iterdir() if path.name[0] == ".") == []
     monkeypatch.undo()

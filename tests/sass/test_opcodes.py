@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fourways import building, kernels, sass, toolchain
-from fourways.sass.opcodes import GROUPS, UNPUBLISHED
+from fourways.sass.opcodes import GROUPS, KINDS, UNPUBLISHED
 
 NAMES = [opcode for group in GROUPS.values() for opcode in group.split()]
 # the four tables of NVIDIA's "Instruction Set Reference" together, in the tables' groups (see `GROUPS`)
@@ -106,4 +106,4 @@ def test_the_opcodes_are_the_published_ones() -> None:
 def test_kinds_of_opcodes_with_modifiers_and_of_those_that_nobody_listed() -> None:
     assert sass.kind("IMAD.MOV.U32") == "integer" and sass.kind("LDG.E") == "global"
     assert sass.kind("UNEW.X") == "uniform" and sass.kind("NEW.X") == "other"
-    assert sass.KINDS[-1] == sass.kind("NEW.X")
+    assert KINDS[-1] == sass.kind("NEW.X")

@@ -33,14 +33,6 @@ def test_work_on_two_streams_at_once_is_busy_once() -> None:
     assert "during warm launches" not in found
 
 
-def test_the_events_are_all_rows_for_keeping(rows: list[tables.Row]) -> None:
-    table = timeline.events(rows)
-    assert (table.name, table.rows) == ("timeline", rows)
-    again = json.loads(json.dumps(table.rows))
-    assert timeline.trace_json(again) == timeline.trace_json(rows)
-    assert table.cells()[0] == ["100 ms", "300 ms", "host", "NVTX range", "import"]
-
-
 def test_a_part_starts_with_its_range(rows: list[tables.Row]) -> None:
     found = timeline.part(rows, "warm launches")
     assert (found[0]["name"], found[0]["start_seconds"]) == ("warm launches", 0.0)

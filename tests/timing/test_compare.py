@@ -49,7 +49,7 @@ def test_scalars_are_no_traffic() -> None:
 
     ways = ways_of(saxpy, lambda size: (np.float32(2), *np.ones((2, size), np.float32)))
     ways.reference = lambda a, x, y: a * x + y
-    assert timing.time_way(ways, "host", 10)["bytes"] == 3 * 40
+    assert timing.time_ways(ways, ["host"], 10)[0]["bytes"] == 3 * 40
 
 
 def test_a_wrong_answer_is_not_timed() -> None:
@@ -67,7 +67,7 @@ def test_no_sample_is_answered_from_the_output_of_the_one_before(tmp_path: Path)
     (tmp_path / "cheat.cu").write_text(cheating.KERNEL)
     kernel = host.compile(tmp_path / "cheat.cu").get_function("cheat")
     answered, unused = np.zeros((2, 1), np.uint64)
-    row = timing.time_way(cheating.ways_of("host", kernel, answered, unused), "host", 1009)
+    row = timing.time_ways(cheating.ways_of("host", kernel, answered, unused), ["host"], 1009)[0]
     assert row["seconds"]["samples"] > 5 and answered[0] == 0
 
 
@@ -84,7 +84,7 @@ def test_a_way_that_changes_its_input_later_has_no_time() -> None:
     ways = ways_of(halve, lambda size: (np.full(size, 4, np.float32),))
     ways.reference = lambda x: np.minimum(x, 2)
     with pytest.raises(checking.CheckFailure, match="after the last timed call its input number 0 is changed; "):
-        timing.time_way(ways, "host", 10)
+        timing.time_ways(ways, ["host"], 10)
 
 
 def test_on_the_cpu_there_is_no_other_stream() -> None:
@@ -102,7 +102,7 @@ def test_a_way_that_goes_wrong_while_it_is_timed_has_no_time() -> None:
 
     said = "doublify_host, size 10: after the last timed call element 0 is nan .*; a wrong answer is not timed"
     with pytest.raises(checking.CheckFailure, match=said):
-        timing.time_way(ways_of(tired), "host", 10)
+        timing.time_ways(ways_of(tired), ["host"], 10)
 
 
 def test_an_output_in_place_begins_each_sample_as_its_input() -> None:
@@ -113,7 +113,7 @@ def test_an_output_in_place_begins_each_sample_as_its_input() -> None:
 
     ways = ways_of(double_in_place)
     ways.in_place = {0: 0}
-    assert timing.time_way(ways, "host", 10)["seconds"]["samples"] > 1
+    assert timing.time_ways(ways, ["host"], 10)[0]["seconds"]["samples"] > 1
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "case.py").write_text(CASE)
     monkeypatch.chdir(tmp_path)
     yield tmp_path / "mine.cu"
-    ways.unregister("toy")
+    del ways.WAYS["toy"], figures.COLOURS["toy"]
 
 
 def fourways(*words: str) -> Result:

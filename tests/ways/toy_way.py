@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fourways.ways import host, register
+from fourways.ways.host import Host
+from fourways.ways.way import register
 
 
-class Toy(host.Host):
+class Toy(Host):
     """NumPy arrays, by our own launcher; its machine code is nvcc's."""
 
     name = "toy"

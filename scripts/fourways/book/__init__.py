@@ -4,7 +4,6 @@
 results; `… commands time` does so for one command. `… readme` writes the README's table and figure.
 """
 
-from fourways.book.build import BookError, build
-from fourways.book.commands import COMMANDS, ExampleError, pages
-from fourways.book.record import RecordingError, anonymous_report, fingerprint, record
-from fourways.book.results import schema as results_schema
+from fourways.book.build import build
+from fourways.book.commands import pages
+from fourways.book.record import RecordingError, fingerprint, record

@@ -71,13 +71,9 @@ def description(shown: Sequence[Panel]) -> str:
 
 def draw(shown: Sequence[Panel], theme: str, width: str) -> Any:
     """Draw a dot for each way's median and a band from p10 to p90; every panel has its own scale, from 0."""
-    import matplotlib.pyplot as plt
-
-    figures.style()
     (text, line), (inches, columns) = THEMES[theme], WIDTHS[width]
     rows = len(shown) // columns
-    figure, axes = plt.subplots(rows, columns, figsize=(inches, 0.25 + 1.6 * rows), layout="constrained", sharey=True)
-    plt.close(figure)
+    figure, axes = figures.new((inches, 0.25 + 1.6 * rows), rows, columns, sharey=True)
     figure.patch.set_alpha(0)
     for ax, panel in zip(axes.flat, shown, strict=True):
         places = range(len(panel.seconds))

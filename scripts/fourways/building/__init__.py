@@ -21,6 +21,5 @@ from fourways.building.artefacts import ALL_COMPILERS, Made, make
 from fourways.building.cmake import build_binding, build_with_cmake
 from fourways.building.compare import figure, matrix_table, rows, runs_on, runs_on_table, sizes_table, table
 from fourways.building.compile import COMPILERS, Build, BuildError, build, is_entry
-from fourways.building.packages import NotOfferedError
 from fourways.building.resources import of_code
 from fourways.building.signature import signature_rows, signature_table, signatures

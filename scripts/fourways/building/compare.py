@@ -98,12 +98,12 @@ def _mangled(resources: dict[str, Resources], entry: str | None, path: Path) -> 
 def table(builds: Sequence[Row]) -> Table:
     """Show the rows of `rows()`: the seconds of each build, and the kernel's resources."""
     columns: list[Column] = [
-        ("compiler", lambda row: row["compiler"]),
-        ("arch", lambda row: row["arch"]),
-        ("cold", lambda row: "not built" if row["not_built"] else _time(row["seconds"])),
-        ("cached", lambda row: _time(row["cached_seconds"])),
+        "compiler",
+        "arch",
+        ("cold", lambda row: "not built" if row["not_built"] else seconds(row["seconds"]["median"])),
+        ("cached", "cached_seconds"),
+        *((name.removesuffix("_bytes"), name) for name in _RESOURCES),
     ]
-    columns += [(name.removesuffix("_bytes"), _count(name)) for name in _RESOURCES]
     note = "Host clock, medians. Registers a thread; shared memory in bytes a block; stack, spills in bytes a thread."
     compilers: dict[str, dict[str, None]] = {}
     for row in builds:
@@ -116,14 +116,10 @@ def table(builds: Sequence[Row]) -> Table:
 
 def sizes_table(builds: Sequence[Row]) -> Table:
     """Show the rows of `rows()`: the bytes of every artefact that each compiler makes."""
-    columns: list[Column] = [
-        ("compiler", lambda row: row["compiler"]),
-        ("arch", lambda row: row["arch"]),
-    ]
     names = {"ptx": "PTX", "ltoir": "LTO-IR"}
-    columns += [(names.get(artefact, artefact), _count(f"{artefact}_bytes")) for artefact in ARTEFACTS]
+    sizes = [(names.get(artefact, artefact), f"{artefact}_bytes") for artefact in ARTEFACTS]
     note = "Bytes. A fatbin holds machine code and PTX, compressed; the module is the whole file that Python imports."
-    return Table("sizes", [row for row in builds if not row["not_built"]], columns, note)
+    return Table("sizes", [row for row in builds if not row["not_built"]], ["compiler", "arch", *sizes], note)
 
 
 def matrix_table(builds: Sequence[Row]) -> Table:
@@ -132,21 +128,11 @@ def matrix_table(builds: Sequence[Row]) -> Table:
     shown: list[Row] = []
     for compiler in dict.fromkeys(row["compiler"] for row in singles):
         mine = {row["arch"]: row for row in singles if row["compiler"] == compiler}
-        shown.append({"compiler": compiler, **{arch: _time(row["seconds"]) for arch, row in mine.items()}})
-        shown.append({"compiler": "", **{arch: f"{row['cubin_bytes']:,}" for arch, row in mine.items()}})
-    columns: list[Column] = [
-        (heading, lambda row, heading=heading: row.get(heading, ""))  # type: ignore[misc]
-        for heading in dict.fromkeys(["compiler", *(row["arch"] for row in singles)])
-    ]
-    return Table("matrix", shown, columns, "Host clock, medians of cold builds; below each, the bytes of the cubin.")
-
-
-def _time(samples: dict[str, float] | None) -> str:
-    return seconds(samples["median"]) if samples else ""
-
-
-def _count(name: str) -> Callable[[Row], str]:
-    return lambda row: "" if row[name] is None else f"{row[name]:,}"
+        shown.append({"compiler": compiler, **{arch: seconds(row["seconds"]["median"]) for arch, row in mine.items()}})
+        shown.append({"compiler": "", **{arch: row["cubin_bytes"] for arch, row in mine.items()}})
+    archs = [(arch, arch) for arch in dict.fromkeys(row["arch"] for row in singles)]
+    note = "Host clock, medians of cold builds; below each, the bytes of the cubin."
+    return Table("matrix", shown, ["compiler", *archs], note)
 
 
 def figure(builds: Sequence[Row]) -> Any:
@@ -194,7 +180,7 @@ def runs_on(archs: Sequence[str]) -> Table:
 
 def runs_on_table(rows: Sequence[Row]) -> Table:
     """Show the rows of `runs_on`."""
-    columns: list[Column] = [("artefact", lambda row: row["artefact"])]
+    columns: list[Column] = ["artefact"]
     for gpu in toolchain.ARCHITECTURES:
         columns.append((f"sm_{gpu}", lambda row, gpu=gpu: "runs" if gpu in row["gpus"] else "–"))  # type: ignore[misc]
     return Table("runs_on", rows, columns, "PTX needs a driver as new as the toolkit that made it.")

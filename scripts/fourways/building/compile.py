@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fourways import toolchain
+from fourways import files, toolchain
 from fourways.building.resources import Resources, of_log
 
 COMPILERS = ("nvrtc", "nvcc")
@@ -114,7 +114,7 @@ def build(
         raise ValueError(f"no output {output!r}; there are: {', '.join(OUTPUTS)}")
     if output == "fatbin" and compiler == "nvrtc":
         raise ValueError("NVRTC makes no fatbin; nvcc does")
-    path = toolchain.source_file(source)
+    path = files.source_file(source)
     numbers = [name.removeprefix("sm_") for name in ([arch] if isinstance(arch, str) else arch)]
     if len(numbers) > 1 and output != "fatbin":
         raise ValueError(f"a {output} is for one architecture; got {', '.join(numbers)}")

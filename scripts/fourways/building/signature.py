@@ -5,7 +5,6 @@ is the type that `kernels.TELLING` makes of the kernel. The compiler writes that
 name, which can be read from the PTX. NVRTC compiles the file, or nvcc if NVRTC refuses it. Neither needs a GPU.
 """
 
-import ctypes
 import re
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -15,7 +14,7 @@ from pathlib import Path
 from fourways import kernels
 from fourways.building.compile import BuildError, build
 from fourways.kernels import Signature
-from fourways.tables import Row, Table
+from fourways.tables import Column, Row, Table
 
 _ASKING = """{telling}
 namespace fourways_signature {{ template <int, class Told_> __global__ void show_() {{}} }}
@@ -27,6 +26,7 @@ _INSTANCE = (  # outside of any namespace, so that a kernel may have any name
     "template __global__ void fourways_signature::show_<"
     "{number}, fourways_signature::of_<decltype({entry})>::signature_>();"
 )
+_TEMPLATE = re.compile(r"template\s*<[^;{}()]*>\s*(?:\w+\s+)*__global__[^;{}()]*\b(\w+)\s*\(")
 _NOT_FOR_PTX = re.compile(r"--?(?:dlto|dlink-time-opt|gen-opt-lto|std=c\+\+03)(?:=true)?")
 
 
@@ -40,8 +40,9 @@ def signatures(path: Path | str, entries: Sequence[str] = (), options: Sequence[
     path = Path(path).resolve()
     if {'"', "\n"} & {*str(path)}:
         raise BuildError(f"{path.name!r}: compilers take no path with a quotation mark or a line end in it; rename it")
-    written = kernels.parameters(path.read_text(encoding="utf-8"))
-    entries = list(entries) or [name for name in written if not _is_template(path, name)]
+    text = path.read_text(encoding="utf-8")
+    written, templates = kernels.parameters(text), {*_TEMPLATE.findall(text)}
+    entries = list(entries) or [name for name in written if name not in templates]
     if not entries:
         what = f"{path.name} holds " + ("only templates" if written else "no kernel")
         raise BuildError(what, advice=f"name an instance: {next(iter(written))}<float>" if written else "")
@@ -61,7 +62,9 @@ def signatures(path: Path | str, entries: Sequence[str] = (), options: Sequence[
     for name, number in re.findall(r"\.entry (_ZN18fourways_signature5show_ILi(\d+)E\w+)", ptx):
         entry = entries[int(number)]
         try:
-            by_entry[entry] = kernels.signature(entry, _demangled(name), written.get(entry.partition("<")[0], ""))
+            by_entry[entry] = kernels.signature(
+                entry, kernels.demangled(name), written.get(entry.partition("<")[0], "")
+            )
         except ValueError as error:
             raise BuildError(f"{path.name}: {error}") from None
     return {entry: by_entry[entry] for entry in entries}
@@ -74,20 +77,15 @@ def signature_rows(of_kernels: Iterable[Signature]) -> list[Row]:
 
 def signature_table(rows: Sequence[Row]) -> Table:
     """Show the rows of `signature_rows`."""
-    columns = [
-        ("kernel", lambda row: row["entry"]),
-        ("parameter", lambda row: row["name"]),
-        ("type", lambda row: row["type"]),
-        ("is", lambda row: row["kind"]),
+    columns: list[Column] = [
+        ("kernel", "entry"),
+        ("parameter", "name"),
+        "type",
+        ("is", "kind"),
         ("bytes", lambda row: str(row["size"])),
         ("NumPy's dtype", lambda row: row["dtype"] or f"none: {row['why']}"),
     ]
     return Table("signature", rows, columns, "An output is a pointer that is not to const: it may be read as well.")
-
-
-def _is_template(path: Path, name: str) -> bool:
-    text = path.read_text(encoding="utf-8")
-    return bool(re.search(rf"template\s*<[^;{{}}()]*>\s*(?:\w+\s+)*__global__[^;{{}}()]*\b{name}\s*\(", text))
 
 
 def _ptx(path: Path, options: Sequence[str]) -> str:
@@ -99,18 +97,3 @@ def _ptx(path: Path, options: Sequence[str]) -> str:
             return build(path, "nvcc", "90", "ptx", ["-rdc=true", *options]).code.decode(errors="replace")
         except BuildError:
             raise by_nvrtc from None
-
-
-def _demangled(name: str) -> str:
-    """Return the C++ name of a mangled symbol, by `__cxa_demangle` of the C++ library (Itanium C++ ABI)."""
-    demangle = ctypes.CDLL("libstdc++.so.6").__cxa_demangle
-    demangle.restype = ctypes.c_void_p
-    status = ctypes.c_int()
-    address = demangle(name.encode(), None, None, ctypes.byref(status))
-    if not address:
-        return name
-    text = ctypes.string_at(address).decode()
-    free = ctypes.CDLL(None).free
-    free.argtypes = [ctypes.c_void_p]
-    free(address)
-    return text

@@ -99,7 +99,10 @@ class Case:
         name = signature.entry if signature else _entry(kernel, entry)
         file = Path(case).resolve() if case else None
         given = CaseFile(file, file.name if file else kernel.name)
-        options = tuple(_absolute(option, kernel.parent) for option in given.several(str, "options"))
+        options = tuple(  # with absolute folders, because compilers run in several folders
+            f"-I{kernel.parent / option[2:]}" if option.startswith("-I") else option
+            for option in given.several(str, "options")
+        )
         signature = signature or building.signatures(kernel, [name] if entry else (), options)[name]
         if not file:
             text = skeleton(signature, kernel.read_text(encoding="utf-8"))
@@ -311,20 +314,15 @@ class Case:
         return tuple(map(int, grid)), tuple(map(int, block)), int(shared)
 
 
-def _absolute(option: str, folder: Path) -> str:
-    """Return the option; the folder of `-I` becomes absolute, because compilers run in several folders."""
-    return f"-I{folder / option[2:]}" if option.startswith("-I") else option
-
-
 def _probe(given: CaseFile) -> int:
     """A small size that the case can do."""
     return next((size for size in given.several(int, "sizes") if size), _PROBE)
 
 
-def signature_of(path: Path, entry: str | None = None, options: Sequence[str] = ()) -> Signature:
+def signature_of(path: Path, entry: str | None = None) -> Signature:
     """The signature of the kernel `entry` of a file, or of the only one there. Raises CaseError, BuildError."""
     name = _entry(path, entry)
-    return building.signatures(path, [name] if entry else (), options)[name]
+    return building.signatures(path, [name] if entry else ())[name]
 
 
 def _entry(path: Path, entry: str | None) -> str:

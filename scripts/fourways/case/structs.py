@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from fourways.kernels import Parameter, number_dtype, without_comments
+from fourways.kernels import DTYPES, Parameter, without_comments
 
 _FIELDS = re.compile(r"(?:const )?([\w ]+?) ?(\w+(?:\[\d+\])*(?:, ?\w+(?:\[\d+\])*)*)")
 _TRIPLES = {"float3": "float32", "double3": "float64", "int3": "int32", "uint3": "uint32"}  # aligned as one number
@@ -36,7 +36,7 @@ def fields(parameter: Parameter, source: str) -> Fields | None:
         parts = _FIELDS.fullmatch(words)
         if not parts:
             return None
-        dtype = _TRIPLES.get(parts[1]) or _SHORT.get(parts[1]) or number_dtype(parts[1])
+        dtype = _TRIPLES.get(parts[1]) or _SHORT.get(parts[1]) or DTYPES.get(parts[1])
         if not dtype or dtype.startswith("complex"):  # C aligns complex numbers more than NumPy does
             return None
         for each in parts[2].split(","):

@@ -4,9 +4,8 @@ The rules are those of `_pointer` in cupy/cuda/function.pyx (CuPy 14) and of `_b
 (PyCUDA 2026.1).
 """
 
-import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,89 +102,69 @@ class PyCUDA(CuPy):
         return memory.device if memory and memory.type == self._runtime.memoryTypeDevice else None
 
 
-class _Argument:
-    """The argument for one `parameter`, the `number`th of the kernel `entry`, counted from 1."""
-
-    def __init__(self, entry: str, number: int, parameter: Parameter, library: CuPy) -> None:
-        position = f"argument {number}"
-        self._where = f"{entry}: {position}" + ("" if parameter.name == position else f", {parameter.name}")
-        self._parameter, self._library = parameter, library
-
-    def take(self, value: Any) -> Any:
-        """`value` as the library wants it. Raises TypeError or ValueError, which names kernel and parameter."""
-        raise NotImplementedError
-
-    @contextlib.contextmanager
-    def _named(self) -> Iterator[None]:
-        """Put kernel and parameter before the message of an error in this block."""
-        try:
-            yield
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"{self._where}: {error}") from None
-
-    def _refused(self, error: type[Exception], came: str, wanted: str, advice: str = "") -> Exception:
-        return error(f"{self._where}: {came} came; {wanted} is wanted{advice and f' ({advice})'}")
-
-
-class Pointer(_Argument):
-    """An array on the GPU, or None for NULL."""
-
-    def take(self, value: Any) -> Any:
-        if value is None:
-            return np.uintp(0)
-        dtype, library = self._parameter.dtype, self._library
-        wanted = library.array.format(f" of {dtype}" if dtype else "")
-        try:
-            known = library.known(value)
-        except RuntimeError as problem:  # a tensor of PyTorch that needs a gradient
-            raise self._refused(TypeError, named(value), wanted, str(problem)) from problem
-        if known is None:
-            advice = library.from_others if hasattr(value, "shape") and not isinstance(value, np.generic) else ""
-            raise self._refused(TypeError, named(value), wanted, advice)
-        if dtype and known.dtype is not None and known.dtype != dtype:
-            raise self._refused(TypeError, f"an array of {known.dtype}", dtype)
-        if not known.is_contiguous:
-            advice = "cupy.ascontiguousarray makes such an array"
-            raise self._refused(ValueError, "an array with gaps or in another order", "C order without gaps", advice)
-        if known.device == HOST:
-            raise self._refused(TypeError, "an array in host memory", wanted, library.from_others)
-        if known.device not in (None, here := library.device()):
-            raise self._refused(ValueError, f"an array on GPU {known.device}", f"one on the current GPU, {here},")
-        if dtype and known.address and known.address % (alignment := np.dtype(dtype).itemsize):
-            advice = "the copy that x.copy() makes is aligned"
-            came = f"an array at address {known.address:#x}"
-            raise self._refused(ValueError, came, f"an address that is a multiple of {alignment} bytes", advice)
-        if self._parameter.kind == "output" and not known.is_writable:
-            raise self._refused(ValueError, "a read-only array", "one that the kernel may write into")
-        return value
-
-
-class Struct(_Argument):
-    """A struct by value."""
-
-    def take(self, value: Any) -> Any:
-        with self._named():
-            return self._library.struct(arguments.struct(self._parameter, value))
-
-
-class Scalar(_Argument):
-    """A number: it becomes what C would make of it, and must be in the range of its type."""
-
-    def __init__(self, entry: str, number: int, parameter: Parameter, library: CuPy) -> None:
-        super().__init__(entry, number, parameter, library)
-        self._dtype = np.dtype(parameter.dtype)
-
-    def take(self, value: Any) -> Any:
-        if self._dtype == np.uint64 and isinstance(value, self._library.handles):
-            return value  # a texture or a surface
-        with self._named():
-            return self._library.number(arguments.number(self._dtype, value))
-
-
 def taker(entry: str, number: int, parameter: Parameter, library: CuPy) -> Callable[[Any], Any]:
-    """Return a function that checks and converts the argument for `parameter`, the `number`th of `entry`, from 1."""
-    kind = Pointer if parameter.is_pointer else Scalar if parameter.dtype else Struct
-    return kind(entry, number, parameter, library).take
+    """Return a function that checks and converts the argument for `parameter`, the `number`th of `entry`, from 1.
+
+    It raises TypeError or ValueError, which names kernel and parameter, for a value that does not fit.
+    """
+    position = f"argument {number}"
+    where = f"{entry}: {position}" + ("" if parameter.name == position else f", {parameter.name}")
+    rule = _pointer if parameter.is_pointer else _scalar if parameter.dtype else _struct
+
+    def take(value: Any) -> Any:
+        try:
+            return rule(parameter, library, value)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{where}: {error}") from error.__cause__
+
+    return take
+
+
+def _refused(error: type[Exception], came: str, wanted: str, advice: str = "") -> Exception:
+    return error(f"{came} came; {wanted} is wanted{advice and f' ({advice})'}")
+
+
+def _pointer(parameter: Parameter, library: CuPy, value: Any) -> Any:
+    """An array on the GPU, or None for NULL."""
+    if value is None:
+        return np.uintp(0)
+    dtype = parameter.dtype
+    wanted = library.array.format(f" of {dtype}" if dtype else "")
+    try:
+        known = library.known(value)
+    except RuntimeError as problem:  # a tensor of PyTorch that needs a gradient
+        raise _refused(TypeError, named(value), wanted, str(problem)) from problem
+    if known is None:
+        advice = library.from_others if hasattr(value, "shape") and not isinstance(value, np.generic) else ""
+        raise _refused(TypeError, named(value), wanted, advice)
+    if dtype and known.dtype is not None and known.dtype != dtype:
+        raise _refused(TypeError, f"an array of {known.dtype}", dtype)
+    if not known.is_contiguous:
+        advice = "cupy.ascontiguousarray makes such an array"
+        raise _refused(ValueError, "an array with gaps or in another order", "C order without gaps", advice)
+    if known.device == HOST:
+        raise _refused(TypeError, "an array in host memory", wanted, library.from_others)
+    if known.device not in (None, here := library.device()):
+        raise _refused(ValueError, f"an array on GPU {known.device}", f"one on the current GPU, {here},")
+    if dtype and known.address and known.address % (alignment := np.dtype(dtype).itemsize):
+        advice = "the copy that x.copy() makes is aligned"
+        came = f"an array at address {known.address:#x}"
+        raise _refused(ValueError, came, f"an address that is a multiple of {alignment} bytes", advice)
+    if parameter.kind == "output" and not known.is_writable:
+        raise _refused(ValueError, "a read-only array", "one that the kernel may write into")
+    return value
+
+
+def _struct(parameter: Parameter, library: CuPy, value: Any) -> Any:
+    """A struct by value."""
+    return library.struct(arguments.struct(parameter, value))
+
+
+def _scalar(parameter: Parameter, library: CuPy, value: Any) -> Any:
+    """A number: it becomes what C would make of it, and must be in the range of its type."""
+    if parameter.dtype == "uint64" and isinstance(value, library.handles):
+        return value  # a texture or a surface
+    return library.number(arguments.number(np.dtype(parameter.dtype), value))
 
 
 def _is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...] | None, itemsize: int) -> bool:

@@ -48,7 +48,7 @@ def fresh_outputs(inputs: tuple, expected: Expected, in_place: Mapping[int, int]
 
     Those that `in_place` names by their number hold what the input of the number beside it holds.
     """
-    outputs = as_list(expected)
+    outputs = list(expected.values()) if isinstance(expected, Mapping) else [expected]
     return [np.array(inputs[in_place[i]]) if i in in_place else _poisoned(right) for i, right in enumerate(outputs)]
 
 
@@ -60,11 +60,6 @@ def _poisoned(right: np.ndarray) -> np.ndarray:
         return np.full(right.shape, poison(right.dtype), right.dtype)
     octets = np.full(right.nbytes, 255, np.uint8)
     return octets.view(right.dtype).reshape(right.shape)
-
-
-def as_list(expected: Expected) -> list[np.ndarray]:
-    """The expected outputs in their order: one array is one, a mapping holds them by name."""
-    return list(expected.values()) if isinstance(expected, Mapping) else [expected]
 
 
 class Guarded:

@@ -141,16 +141,16 @@ def check(ways: Ways, sizes: Iterable[int] = (), timeout: int | None = None) -> 
     stops its kernels itself (`host.compile`).
     """
     sizes = tuple(sizes) or ways.sizes or SIZES
-    cases = [(size, inputs := ways.make_inputs(size), ways.reference(*inputs)) for size in sizes]
+    questions = {size: ways.question(size) for size in sizes}
     rows: list[Row] = []
     problems = []
     errors: list[Exception] = []
     for way, function in ways.runnable.items():
         outcome = "right"
-        for size, inputs, expected in cases:
+        for size, question in questions.items():
             try:
                 with _ends_in(None if is_host(way) else timeout, f"{ways.called(way)}, size {size}"):
-                    problem = verdict(function, way, inputs, expected, ways.rtol, ways.in_place, ways.atol)
+                    problem = verdict(function, way, *question)
             except CheckFailure as failure:
                 lost = CheckFailure(f"{ways.called(way)}, size {size}: {failure}")
                 lost.rows = [*rows, {"way": way, "sizes": len(sizes), "outcome": str(lost)}]
@@ -177,12 +177,7 @@ def check(ways: Ways, sizes: Iterable[int] = (), timeout: int | None = None) -> 
 
 def outcomes(rows: Sequence[Row]) -> Table:
     """The rows of one check, or of several, as a table."""
-    columns = [
-        ("way", lambda row: row["way"]),
-        ("sizes checked", lambda row: str(row["sizes"])),
-        ("outcome", lambda row: row["outcome"]),
-    ]
-    return Table("check", rows, columns)
+    return Table("check", rows, ["way", ("sizes checked", "sizes"), "outcome"])
 
 
 @contextmanager

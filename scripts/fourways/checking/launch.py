@@ -111,7 +111,8 @@ def _written(kernel: Any, signature: Signature, library: CuPy) -> Callable[..., 
         known |= {f"dtype_{name}": dtype, f"type_{name}": dtype.type}
         known |= {f"take_{name}": taker(signature.entry, number, parameter, library)}
         tests += _test(name, parameter, library)
-    taken, head = _listed(names), "grid, block, args"
+    taken = "".join(f"{name}, " for name in names).rstrip()  # with the last comma always a tuple between parentheses
+    head = "grid, block, args"
     call = f"grid, block, ({taken})"
     if isinstance(library, PyCUDA):
         gaps = _gaps(names, signature)
@@ -156,11 +157,6 @@ def _gaps(names: Sequence[str], signature: Signature) -> dict[str, np.void]:
             gaps[f"gap_{name}"] = np.void(bytes(gap))
         offset += gap + parameter.size
     return gaps
-
-
-def _listed(names: Sequence[str]) -> str:
-    """`a1, a2,`: a tuple between parentheses, whatever their number."""
-    return "".join(f"{name}, " for name in names).rstrip()
 
 
 def _counted(signature: Signature) -> Callable[[Any], tuple]:

@@ -29,10 +29,10 @@ The numbers are those that the book recorded on its GPU, unless you give your ow
 `fourways time 1 --first --json first.json` writes.
 """
 
-from fourways.choosing.advice import Advice, advice_table, advise, out_table
+from fourways.choosing.advice import advice_table, advise, out_table
 from fourways.choosing.answer import choose, table
 from fourways.choosing.figure import figure
-from fourways.choosing.model import Cost, parse_seconds, total
-from fourways.choosing.results import ResultsError, costs, recorded
-from fourways.choosing.situation import CALLERS, COMPILERS, GPUS, TEXTS, Situation
+from fourways.choosing.model import Cost, parse_seconds
+from fourways.choosing.results import costs, recorded
+from fourways.choosing.situation import Situation
 from fourways.choosing.tree import tree

@@ -71,12 +71,12 @@ def advise(
 
 def advice_table(rows: Sequence[Row]) -> Table:
     """Show the sentences of an advice, each in a row as `sentence`."""
-    return Table("advice", rows, [("advice", lambda row: row["sentence"])])
+    return Table("advice", rows, [("advice", "sentence")])
 
 
 def out_table(rows: Sequence[Row]) -> Table:
     """Show the candidates that a situation rules out: `way` and `reason`."""
-    return Table("out", rows, [("out", lambda row: row["way"]), ("because", lambda row: row["reason"])])
+    return Table("out", rows, [("out", "way"), ("because", "reason")])
 
 
 def _with_cubin(costs: Mapping[str, Cost]) -> Mapping[str, Cost]:

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from fourways.choosing.model import Cost, spread, total
+from fourways.choosing.model import Cost
 from fourways.choosing.situation import CUBIN
-from fourways.tables import Row, Table, seconds, seconds_range
+from fourways.tables import Column, Row, Table, seconds, seconds_range
 
 
 def choose(
@@ -55,8 +55,8 @@ def choose(
 
 
 def _answer(cost: Cost, asked: Row) -> Row:
-    runs, once = asked["nodes"] * asked["runs"], total(cost, asked["launches"], asked["kernel_seconds"])
-    low, high = spread(cost, asked["launches"], asked["kernel_seconds"])
+    runs, once = asked["nodes"] * asked["runs"], cost.total(asked["launches"], asked["kernel_seconds"])
+    low, high = cost.spread(asked["launches"], asked["kernel_seconds"])
     more = asked["nodes"] * asked["cold_runs"] * cost.cold + asked["edits"] * cost.edit
     return {
         "start_seconds": cost.start,
@@ -73,16 +73,16 @@ def _answer(cost: Cost, asked: Row) -> Row:
 
 def table(rows: Sequence[Row]) -> Table:
     """Show the rows of `choose`; the note repeats the question, and names the origin of the measurements."""
-    columns = [
-        ("way", lambda row: row["way"]),
-        ("start", lambda row: seconds(row["start_seconds"])),
+    columns: list[Column] = [
+        "way",
+        "start_seconds",
         ("a launch", _launch),
-        ("a run", lambda row: seconds(row["run_seconds"])),
-        ("cold: more", lambda row: seconds(row["cold_seconds"])),
-        ("an edit", lambda row: seconds(row["edit_seconds"])),
-        ("all", lambda row: seconds(row["total_seconds"])),
+        ("a run", "run_seconds"),
+        ("cold: more", "cold_seconds"),
+        ("an edit", "edit_seconds"),
+        ("all", "total_seconds"),
         ("p10 – p90", lambda row: seconds_range(row["low_seconds"], row["high_seconds"])),
-        ("verdict", lambda row: row["verdict"]),
+        "verdict",
     ]
     return Table("choose", rows, columns, _note(rows) if rows else "")
 

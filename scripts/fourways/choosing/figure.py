@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fourways import figures, tables
-from fourways.choosing.model import Cost, crossings, spread, total
+from fourways.choosing.model import Cost, crossings
 
 
 def figure(costs: Mapping[str, Cost], kernel: float, most: int = 10**7) -> Any:
@@ -16,24 +16,21 @@ def figure(costs: Mapping[str, Cost], kernel: float, most: int = 10**7) -> Any:
     launch; where bands overlap, no way is faster. A ring on the line of a way marks where its band leaves another's, so
     that it is faster from there on.
     """
-    import matplotlib.pyplot as plt
     from matplotlib.ticker import LogLocator, NullFormatter
 
-    figures.style()
-    drawn, ax = plt.subplots(figsize=(4.8, 3.9), layout="constrained")  # inches: readable on a phone, too
+    drawn, ax = figures.new((4.8, 3.9))  # readable on a phone, too
     drawn.suptitle(f"A kernel of {tables.seconds(kernel)}, launched again and again")
-    plt.close(drawn)
     launches = np.geomspace(1, most, 200)
     others = iter(figures.STAGE_COLOURS[1:])
     for number, (name, cost) in enumerate(costs.items()):
         colour = figures.COLOURS.get(name) or next(others)
         look: dict[str, Any] = {"color": colour, "linestyle": ("-", "--", "-.", ":")[number % 4], "linewidth": 1.5}
-        ax.plot(launches, [total(cost, each, kernel) for each in launches], label=name, **look)
-        low, high = zip(*(spread(cost, each, kernel) for each in launches), strict=True)
+        ax.plot(launches, [cost.total(each, kernel) for each in launches], label=name, **look)
+        low, high = zip(*(cost.spread(each, kernel) for each in launches), strict=True)
         ax.fill_between(launches, low, high, color=colour, alpha=0.2, linewidth=0)
     for where, _, then in crossings(costs.values(), kernel):
         if where <= most:
-            ax.plot(where, total(then, where, kernel), "o", color="#000000", fillstyle="none", markersize=9)
+            ax.plot(where, then.total(where, kernel), "o", color="#000000", fillstyle="none", markersize=9)
     ax.set(xscale="log", yscale="log", xlabel="launches after the first", ylabel="total (host clock)")
     ax.yaxis.set_major_locator(LogLocator(10, (1, 2, 5)))
     ax.yaxis.set_major_formatter(lambda value, _: tables.seconds(value))

@@ -35,26 +35,21 @@ class Cost:
         """The seconds from process start to the end of the first launch."""
         return sum(self.stages.values())
 
+    def total(self, launches: float, kernel: float) -> float:
+        """Return the seconds of a program that finds everything built and launches `launches` times after its first
+        result; `kernel` is the GPU's seconds for a launch."""
+        return self.start + launches * max(self.launch, kernel)
 
-def total(cost: Cost, launches: float, kernel: float) -> float:
-    """Return the seconds of a program that finds everything built and launches `launches` times after its first result.
+    def spread(self, launches: float, kernel: float) -> tuple[float, float]:
+        """Return `total` with the start and the launch at their 10th percentiles, and with both at their 90th."""
+        low, high = self.between_launches(kernel)
+        return self.low + launches * low, self.high + launches * high
 
-    `kernel` is the GPU's seconds for a launch.
-    """
-    return cost.start + launches * max(cost.launch, kernel)
-
-
-def spread(cost: Cost, launches: float, kernel: float) -> tuple[float, float]:
-    """Return `total` with the start and the launch at their 10th percentiles, and with both at their 90th."""
-    low, high = _launches(cost, kernel)
-    return cost.low + launches * low, cost.high + launches * high
-
-
-def _launches(cost: Cost, kernel: float) -> tuple[float, float]:
-    """Return the seconds between two launches, at the 10th and the 90th percentile."""
-    low = cost.launch if cost.launch_low is None else cost.launch_low
-    high = cost.launch if cost.launch_high is None else cost.launch_high
-    return max(low, kernel), max(high, kernel)
+    def between_launches(self, kernel: float) -> tuple[float, float]:
+        """Return the seconds between two launches, at the 10th and the 90th percentile."""
+        low = self.launch if self.launch_low is None else self.launch_low
+        high = self.launch if self.launch_high is None else self.launch_high
+        return max(low, kernel), max(high, kernel)
 
 
 def crossing(first: Cost, then: Cost, kernel: float) -> float | None:
@@ -63,7 +58,7 @@ def crossing(first: Cost, then: Cost, kernel: float) -> float | None:
     Returns None if it never is, or is from the start.
     """
     behind = then.high - first.low
-    gain = _launches(first, kernel)[0] - _launches(then, kernel)[1]
+    gain = first.between_launches(kernel)[0] - then.between_launches(kernel)[1]
     return behind / gain if behind > 0 and gain > 0 else None
 
 

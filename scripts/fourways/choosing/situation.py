@@ -100,8 +100,7 @@ def candidates() -> dict[str, Candidate]:
 
 def excluded(situation: Situation) -> dict[str, str]:
     """Return the candidates that the situation rules out, each with the reason and the lesson that shows it."""
-    reasons = {each.name: _reason(each, situation) for each in candidates().values()}
-    return {name: reason for name, reason in reasons.items() if reason}
+    return {name: reason for name, each in candidates().items() if (reason := _reason(each, situation))}
 
 
 def _reason(candidate: Candidate, situation: Situation) -> str:

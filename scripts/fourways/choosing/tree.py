@@ -21,11 +21,7 @@ QUESTIONS = (
 
 def tree() -> Any:
     """Draw the questions from top to bottom; each yes leads to the form to take, with the lessons that show why."""
-    import matplotlib.pyplot as plt
-
-    figures.style()
-    drawn, ax = plt.subplots(figsize=(6.4, 6.6), layout="constrained")  # inches
-    plt.close(drawn)
+    drawn, ax = figures.new((6.4, 6.6))
     drawn.suptitle("Take the first form whose question you answer with yes")
     for number, (question, form, way, lessons) in enumerate(QUESTIONS):
         y, is_last = -number, number == len(QUESTIONS) - 1

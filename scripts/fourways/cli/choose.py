@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 from rich.prompt import Confirm, IntPrompt, Prompt
@@ -11,24 +11,29 @@ from fourways.cli.options import FigureFile, Json, Ways, console, keep, one_of, 
 
 _FIRST = "What decides first"
 _THEN = "Then the time"
+_Text = Literal["fixed", "run-time"]
+_Callers = Literal["me", "class", "strangers", "plug-in"]
+_Compiler = Literal["none", "nvrtc", "nvcc"]
+_Gpus = Literal["known", "unknown", "newer"]
+_CHOICES = {"text": _Text, "callers": _Callers, "compiler": _Compiler, "gpus": _Gpus}
 
 
 def choose(
     context: typer.Context,
     text: Annotated[
-        Literal["fixed", "run-time"],
+        _Text,
         typer.Option(
             help="When is the kernel's text known? A formula that users type: run-time.", rich_help_panel=_FIRST
         ),
     ] = "fixed",
     callers: Annotated[
-        Literal["me", "class", "strangers", "plug-in"],
+        _Callers,
         typer.Option(
             help="Who calls it; strangers install it by pip, a plug-in host takes code.", rich_help_panel=_FIRST
         ),
     ] = "me",
     compiler: Annotated[
-        Literal["none", "nvrtc", "nvcc"] | None,
+        _Compiler | None,
         typer.Option(
             help="The compiler on their machines: nvrtc is a wheel, nvcc is the CUDA Toolkit with a C++ compiler. "
             "Default: nvcc for me and a class, else nvrtc.",
@@ -36,7 +41,7 @@ def choose(
         ),
     ] = None,
     gpus: Annotated[
-        Literal["known", "unknown", "newer"] | None,
+        _Gpus | None,
         typer.Option(
             help="Their GPUs; newer: than your CUDA Toolkit. Default: known for me and a class, else unknown.",
             rich_help_panel=_FIRST,
@@ -128,14 +133,9 @@ def _ask(context: typer.Context, *answers: dict[str, Any]) -> None:
     from fourways import choosing
 
     helps = {option.name: getattr(option, "help", "") for option in context.command.params}
-    choices = {
-        "text": choosing.TEXTS,
-        "callers": choosing.CALLERS,
-        "compiler": choosing.COMPILERS,
-        "gpus": choosing.GPUS,
-    }
     for values in answers:
         for name, value in values.items():
             default = getattr(choosing.Situation(callers=answers[0]["callers"]), name) if value is None else value
             kind: Any = Confirm if isinstance(default, bool) else IntPrompt if isinstance(default, int) else Prompt
-            values[name] = kind.ask(helps[name], console=console, choices=choices.get(name), default=default)
+            choices = list(get_args(_CHOICES.get(name))) or None
+            values[name] = kind.ask(helps[name], console=console, choices=choices, default=default)

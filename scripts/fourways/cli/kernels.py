@@ -5,35 +5,22 @@ from typing import Annotated
 import typer
 
 from fourways import toolchain
-from fourways.cli.options import (
-    Arch,
-    CaseFile,
-    FigureFile,
-    Json,
-    Kernel,
-    console,
-    errors,
-    keep,
-    one_of,
-    refusing,
-    target,
-    tell,
-)
+from fourways.cli import options
 
 
 def build(
-    kernel: Kernel,
+    kernel: options.Kernel,
     compiler: Annotated[
         list[str] | None, typer.Option("--compiler", "-c", help="Only this one; several times.")
     ] = None,
-    arch: Arch = None,
+    arch: options.Arch = None,
     option: Annotated[
         list[str] | None, typer.Option("--option", "-o", help="For the compiler, e.g. `-o -DFACTOR=3`.")
     ] = None,
     entry: Annotated[str | None, typer.Option(help="What this one needs; default: the hungriest in the file.")] = None,
-    case: CaseFile = None,
-    json_file: Json = None,
-    figure: FigureFile = None,
+    case: options.CaseFile = None,
+    json_file: options.Json = None,
+    figure: options.FigureFile = None,
 ) -> None:
     """Compile a kernel by every compiler: seconds cold and cached, bytes, registers, spills. Needs no GPU.
 
@@ -55,23 +42,23 @@ def build(
     from fourways.ways import WAYS
 
     own = {name: way.make for name, way in WAYS.items() if way.make}
-    one_of(compiler, [*building.ALL_COMPILERS, *own], "--compiler")
+    options.one_of(compiler, [*building.ALL_COMPILERS, *own], "--compiler")
     path, archs = lesson.kernel_file(kernel), toolchain.architectures(arch or ["sm_90"])
     names = compiler or [*building.ALL_COMPILERS, *own]
-    with errors.status(f"compiling {path.name}") as status:
-        mine = target(kernel, entry, case) if case else None
+    with options.errors.status(f"compiling {path.name}") as status:
+        mine = options.target(kernel, entry, case) if case else None
         given = [*(mine.options if mine else ()), *(option or ())]
         binding = package.builder(mine) if mine and "cmake" in names else None
         tell_what = lambda what: status.update(f"compiling {what}")  # noqa: E731
         rows = building.rows(path, names, archs, given, mine.entry if mine else entry, tell_what, binding, own)
     table, runs_on = building.table(rows), building.runs_on(archs)
     matrix = [building.matrix_table(rows)] if len(archs) > 1 else []
-    console.print(table, building.sizes_table(rows), *matrix, runs_on)
-    keep(json_file, [table, runs_on], figure, lambda: building.figure(rows))
+    options.console.print(table, building.sizes_table(rows), *matrix, runs_on)
+    options.keep(json_file, [table, runs_on], figure, lambda: building.figure(rows))
 
 
 def signature(
-    kernel: Kernel,
+    kernel: options.Kernel,
     entry: Annotated[
         list[str] | None,
         typer.Option(help="Only this kernel, or an instance of a template, as `scale<float, 4>`; several times."),
@@ -79,7 +66,7 @@ def signature(
     option: Annotated[
         list[str] | None, typer.Option("--option", "-o", help="For the compiler, e.g. `-o -DREAL=double`.")
     ] = None,
-    json_file: Json = None,
+    json_file: options.Json = None,
 ) -> None:
     """Show the parameters of a file's kernels as the compiler has them: types without typedefs, NumPy's dtypes.
 
@@ -91,26 +78,26 @@ def signature(
     from fourways import building, lesson
 
     path = lesson.kernel_file(kernel)
-    with errors.status(f"asking the compiler about {path.name}"):
+    with options.errors.status(f"asking the compiler about {path.name}"):
         signatures = building.signatures(path, entry or (), option or ())
     table = building.signature_table(building.signature_rows(signatures.values()))
     for each in signatures.values():
-        console.print(str(each), markup=False, highlight=False, soft_wrap=True)
-    console.print(table)
-    keep(json_file, [table], None, lambda: None)
+        options.console.print(str(each), markup=False, highlight=False, soft_wrap=True)
+    options.console.print(table)
+    options.keep(json_file, [table], None, lambda: None)
 
 
 def sass(
-    kernel: Kernel,
+    kernel: options.Kernel,
     way: Annotated[
         list[str] | None, typer.Option("--way", "-w", help="A way, options of your own after it; two ways for a diff.")
     ] = None,
     arch: Annotated[list[str] | None, typer.Option("--arch", "-a", help="Default sm_90; two for a diff.")] = None,
     entry: Annotated[str | None, typer.Option(help="Only this function; default: all in the file.")] = None,
-    case: CaseFile = None,
+    case: options.CaseFile = None,
     rename: Annotated[bool, typer.Option("--rename", help="A diff that ignores which registers were chosen.")] = False,
-    json_file: Json = None,
-    figure: FigureFile = None,
+    json_file: options.Json = None,
+    figure: options.FigureFile = None,
 ) -> None:
     """Show the machine code (SASS) that the ways make of a kernel. Needs no GPU.
 
@@ -131,13 +118,11 @@ def sass(
     from fourways import sass as machine_code
 
     path, archs = lesson.kernel_file(kernel), toolchain.architectures(arch or ["sm_90"])
-    mine = target(kernel, entry, case) if case else None
+    mine = options.target(kernel, entry, case) if case else None
     if mine:
         entry = entry or mine.entry
-    with refusing("--way"):
-        listings, refused = machine_code.listings(
-            path, way or machine_code.ways(), archs, entry, mine.options if mine else ()
-        )
+    with options.refusing("--way"):
+        listings, refused = machine_code.listings(path, way or (), archs, entry, mine.options if mine else ())
     if way and len(listings) == 1 and not refused:
         print(*listings[0], sep="\n", end="\n\n")
     if way and len(listings) == 2:
@@ -148,8 +133,10 @@ def sass(
             print("With registers renamed, the machine code is the same.\n")
         print(machine_code.explain(one, other))
     table = machine_code.counts(listings, refused)
-    console.print(table)
-    keep(json_file, [table], figure, lambda: machine_code.figure(table.rows, f"{path.name}: instructions by kind"))
+    options.console.print(table)
+    options.keep(
+        json_file, [table], figure, lambda: machine_code.figure(table.rows, f"{path.name}: instructions by kind")
+    )
 
 
 def link(
@@ -169,12 +156,12 @@ def link(
     ] = None,
     elements: Annotated[int, typer.Option(help="Elements that the kernel is checked and timed on.", min=1)] = 2**26,
     device: Annotated[int | None, typer.Option(help="The GPU that runs it: a CUDA device ordinal.", min=0)] = None,
-    case: CaseFile = None,
+    case: options.CaseFile = None,
     reference: Annotated[
         str | None, typer.Option(help="What is right: `module.py:function`, of the inputs. Default: see above.")
     ] = None,
-    json_file: Json = None,
-    figure: FigureFile = None,
+    json_file: options.Json = None,
+    figure: options.FigureFile = None,
 ) -> None:
     """Link a program of several files in up to five builds, and show which inlined the call between the files.
 
@@ -195,18 +182,18 @@ def link(
     """
     from fourways import lesson, linking
 
-    one_of(build, list(linking.BUILDS), "--build")
-    with refusing("--device"):
+    options.one_of(build, list(linking.BUILDS), "--build")
+    with options.refusing("--device"):
         linking.find_gpu(device)
     archs = toolchain.architectures(arch or [])
     files = [str(lesson.kernel_file(unit)) if unit.isdigit() else unit for unit in units or ()]
-    with errors.status("compiling and linking"):
+    with options.errors.status("compiling and linking"):
         rows = linking.link_all(files, entry, archs, elements, device, reference, build or (), case)
     table = linking.table(rows)
-    console.print(linking.inlining_table(rows) if len(archs) > 1 else table)
+    options.console.print(linking.inlining_table(rows) if len(archs) > 1 else table)
     for remark in linking.remarks(rows):
-        tell(remark)
+        options.tell(remark)
     builds = len({row["build"] for row in rows})
-    keep(json_file, [table], figure, lambda: linking.figure(rows, f"{entry}, linked in {builds} builds"))
+    options.keep(json_file, [table], figure, lambda: linking.figure(rows, f"{entry}, linked in {builds} builds"))
     if problems := linking.problems(rows):
         raise RuntimeError("\n".join(problems))

@@ -92,7 +92,7 @@ def _judged(target: Any, way: Sequence[str] | None, timeout: int, sanitizer: str
 def _checked(target: Any, way: Sequence[str] | None, timeout: int) -> Sequence[Row]:
     """Check the ways of a target and print the table. A kernel that runs on the CPU only is also compiled for a GPU."""
     from fourways import checking
-    from fourways.case import Case, asks_for_gpu, refused_for_gpu
+    from fourways.case import Case, on_a_gpu
     from fourways.ways import is_host
 
     with options.errors.status("compiling") as status:
@@ -100,10 +100,11 @@ def _checked(target: Any, way: Sequence[str] | None, timeout: int) -> Sequence[R
     table = checking.check(ways, timeout=timeout)
     if isinstance(target, Case) and all(map(is_host, ways.runnable)):
         host = next(row for row in table.rows if is_host(row["way"]))
-        if note := asks_for_gpu(target):
+        note, refusal = on_a_gpu(target)
+        if note:
             host["note"] = note
             options.tell(note, "yellow")
-        if refusal := refused_for_gpu(target):
+        if refusal:
             host["outcome"] = refusal
             wrong = checking.CheckFailure(f"{target.path.name} {refusal}")
             wrong.rows = table.rows
@@ -121,7 +122,8 @@ def _sanitized(target: Any, sanitizer: str) -> Row:
     """
     from fourways import checking, host
 
-    for kind in host.SEARCHES[sanitizer]:
+    kinds, looked = host.SEARCHES[sanitizer]
+    for kind in kinds:
         with host.sanitizing(kind):
             ways = _ways(target, ["host"])
             known = sorted(filter(None, ways.sizes or checking.SIZES), reverse=True) or [0]
@@ -129,7 +131,6 @@ def _sanitized(target: Any, sanitizer: str) -> Row:
             for size in sizes:
                 _check_sanitized(ways, size, kind)
     at = f"at {len(sizes)} sizes, from {sizes[-1]} to {sizes[0]}" if sizes[1:] else f"at 1 size, {sizes[0]}"
-    looked = host.LOOKS_FOR[sanitizer]
     options.console.print(f"Nothing was found {at}.\nLooked for: {looked}.", highlight=False, soft_wrap=True)
     return {"way": "host", "sizes": len(sizes), "outcome": f"nothing was found: {looked}"}
 

@@ -6,37 +6,26 @@ from typing import Annotated
 
 import typer
 
-from fourways.cli.options import (
-    CaseFile,
-    FigureFile,
-    Json,
-    Size,
-    asked_size,
-    console,
-    errors,
-    keep,
-    keeping,
-    one_of,
-    writable,
-)
+from fourways.cli import options
 
 
 def profile(
     target: Annotated[str, typer.Argument(help="A lesson's number, a .cu or .cuh file, or a report (.ncu-rep).")],
     way: Annotated[str, typer.Option("--way", "-w", help="nvrtc, nvcc, pycuda or pybind11.")] = "nvrtc",
-    size: Size = "2^26",
+    size: options.Size = "2^26",
     entry: Annotated[str | None, typer.Option(help="The kernel of a file; or one of several that a way calls.")] = None,
-    case: CaseFile = None,
+    case: options.CaseFile = None,
     clocks: Annotated[str, typer.Option(help="`base`: hold the GPU's base clock. `none`: leave it.")] = "base",
     full: Annotated[bool, typer.Option("--full", help="Collect Nsight Compute's full set: slower.")] = False,
     report: Annotated[
-        Path | None, typer.Option(help="Keep the report here (.ncu-rep), for Nsight Compute.", callback=writable)
+        Path | None,
+        typer.Option(help="Keep the report here (.ncu-rep), for Nsight Compute.", callback=options.writable),
     ] = None,
     nsys: Annotated[
         bool, typer.Option("--nsys", help="Nsight Systems instead: its command, run if it is here.")
     ] = False,
-    json_file: Json = None,
-    figure: FigureFile = None,
+    json_file: options.Json = None,
+    figure: options.FigureFile = None,
 ) -> None:
     """Profile one call of one way with Nsight Compute: ten metrics and what they mean, and the hottest source lines.
 
@@ -57,9 +46,9 @@ def profile(
     if target.endswith(".ncu-rep"):
         profiled, title = profiling.read(Path(target)), Path(target).stem
     else:
-        elements, title = asked_size(size), f"{lesson.kernel_file(target).stem}, {way}"
-        one_of([way], [name for name, known in WAYS.items() if not known.on_host], "--way")
-        one_of([clocks], profiling.CLOCKS, "--clocks")
+        elements, title = options.asked_size(size), f"{lesson.kernel_file(target).stem}, {way}"
+        options.one_of([way], [name for name, known in WAYS.items() if not known.on_host], "--way")
+        options.one_of([clocks], profiling.CLOCKS, "--clocks")
         if nsys:
             output = report or Path(f"{lesson.kernel_file(target).stem}_{way}.nsys-rep")
             words = profiling.nsys_command(target, way, elements, output, entry, case)
@@ -68,14 +57,14 @@ def profile(
         if report and report.suffix != ".ncu-rep":
             raise typer.BadParameter(f"{report}: a report is a .ncu-rep file", param_hint="--report")
         try:
-            with errors.status(f"profiling {target}, {way}"):
+            with options.errors.status(f"profiling {target}, {way}"):
                 profiled = profiling.profile(target, way, elements, entry, clocks, full, report, case)
         except profiling.NoCountersError:
-            with keeping(json_file) as kept:
+            with options.keeping(json_file) as kept:
                 row = profiling.by_events(target, way, elements, entry, case)
                 kept.append(timing.table([row], "By events, no counters."))
-                console.print(kept[0])
+                options.console.print(kept[0])
                 raise
     tables = [profiling.table(profiled.metrics), profiling.lines_table(profiled.lines)]
-    console.print(*tables)
-    keep(json_file, tables, figure, lambda: profiling.figure(profiled.metrics, title))
+    options.console.print(*tables)
+    options.keep(json_file, tables, figure, lambda: profiling.figure(profiled.metrics, title))

@@ -6,20 +6,7 @@ from typing import Annotated
 import typer
 
 from fourways import files
-from fourways.cli.options import (
-    CaseFile,
-    Entry,
-    FigureFile,
-    Json,
-    Size,
-    asked_size,
-    console,
-    errors,
-    keep,
-    one_of,
-    target,
-    writable,
-)
+from fourways.cli import options
 
 
 def timeline(
@@ -29,14 +16,15 @@ def timeline(
     way: Annotated[
         str, typer.Option("--way", "-w", help="nvrtc, nvcc, pycuda or pybind11; `all`: every cell.")
     ] = "nvrtc",
-    size: Size = "2^26",
-    entry: Entry = None,
-    case: CaseFile = None,
+    size: options.Size = "2^26",
+    entry: options.Entry = None,
+    case: options.CaseFile = None,
     trace: Annotated[
-        Path | None, typer.Option(help="The JSON file to write for Perfetto (ui.perfetto.dev).", callback=writable)
+        Path | None,
+        typer.Option(help="The JSON file to write for Perfetto (ui.perfetto.dev).", callback=options.writable),
     ] = None,
-    json_file: Json = None,
-    figure: FigureFile = None,
+    json_file: options.Json = None,
+    figure: options.FigureFile = None,
 ) -> None:
     """Show when host and GPU did what, recorded by CUPTI: kernels, copies, CUDA calls, and the stages of the run.
 
@@ -49,16 +37,17 @@ def timeline(
     GPU, but no rights to its counters.
     """
     from fourways import timeline
+    from fourways.tables import Table
     from fourways.ways import WAYS
 
-    one_of([way], [*WAYS, "all"], "--way")
-    meant, elements = target(name, entry, case), asked_size(size)
+    options.one_of([way], [*WAYS, "all"], "--way")
+    meant, elements = options.target(name, entry, case), options.asked_size(size)
     title = f"{meant.path.stem}, {way}"
-    with errors.status(f"recording {title}"):
+    with options.errors.status(f"recording {title}"):
         rows = timeline.of_lesson(meant, None if way == "all" else way, elements)
     table = timeline.table(rows)
-    console.print(table)
+    options.console.print(table)
     if trace:
         files.write_text(trace, timeline.trace_json(rows))
-    tables = [table, timeline.events(rows)]
-    keep(json_file, tables, figure, lambda: timeline.figure(rows, title))
+    tables = [table, Table("timeline", rows)]  # from all rows trace, figure and table can be made again
+    options.keep(json_file, tables, figure, lambda: timeline.figure(rows, title))

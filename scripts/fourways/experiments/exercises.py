@@ -39,7 +39,7 @@ def check_break_even(function: Callable[[choosing.Cost, choosing.Cost, float], A
 
 
 def _is_behind(a: choosing.Cost, b: choosing.Cost, kernel: float, launches: int) -> bool:
-    return choosing.total(b, launches, kernel) > choosing.total(a, launches, kernel)
+    return b.total(launches, kernel) > a.total(launches, kernel)
 
 
 def check_wheels(function: Callable[..., Any]) -> str:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from fourways import lesson, timing
 from fourways.choosing import Cost
-from fourways.tables import Row, Table, seconds, seconds_range, summary
+from fourways.tables import Column, Row, Table, seconds_range, summary
 from fourways.ways import missing
 
 _TARGET = 0.15  # the largest relative error that the model should have
@@ -59,10 +59,10 @@ def held_out(
         row |= {"seconds": measured["median"], "low_seconds": measured["p10"], "high_seconds": measured["p90"]}
         errors = {recording: value / measured["median"] - 1 for recording, value in predicted.items()}
         rows.append(row | {"predicted": predicted, "errors": errors})
-    columns = [
-        ("program", lambda row: row["program"]),
-        ("way", lambda row: row["way"]),
-        ("measured", lambda row: seconds(row["seconds"])),
+    columns: list[Column] = [
+        "program",
+        "way",
+        ("measured", "seconds"),
         ("p10 – p90", lambda row: seconds_range(row["low_seconds"], row["high_seconds"])),
         *(
             (f"error, {recording}", lambda row, recording=recording: f"{row['errors'][recording]:+.1%}")

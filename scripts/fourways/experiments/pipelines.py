@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fourways import figures
-from fourways.tables import Row, Table, seconds
+from fourways.tables import Column, Row, Table, seconds
 from fourways.timeline import union
 
 _RECORDED_AS = {
@@ -58,15 +58,15 @@ def table(name: str, rows: Sequence[Row]) -> Table:
     The bound must be measured with the same chunks, because fewer and larger copies are faster. The bound is a
     measurement, too, so a share can exceed 100 %; a note below the table then says so.
     """
-    columns = [
-        ("pipeline", lambda row: row["what"]),
-        ("median", lambda row: seconds(row["seconds"]["median"])),
-        ("bound", lambda row: seconds(row["bound_seconds"])),
+    columns: list[Column] = [
+        ("pipeline", "what"),
+        "seconds",
+        "bound_seconds",
         ("share", lambda row: f"{_share(row):.0%}"),
         ("result", lambda row: f"{row['wrong']:,} wrong" if row["wrong"] else "right"),
     ]
     if any("queued_seconds" in row for row in rows):
-        columns.insert(-1, ("queued after", lambda row: seconds(row.get("queued_seconds"))))
+        columns.insert(-1, ("queued after", "queued_seconds"))
     above = any(round(_share(row), 2) > 1 for row in rows)
     return Table(name, rows, columns, _ABOVE if above else "")
 
@@ -81,12 +81,7 @@ def figure(panels: Mapping[str, Sequence[Row]], title: str = "") -> Any:
     Each panel has a lane for each of `STAGES` and a colour for each stream. Time starts with the panel's first work,
     and all panels have the same scale. Raises ValueError if a panel has no such work.
     """
-    import matplotlib.pyplot as plt
-
-    figures.style()
-    size = (4.8, 0.8 + 1.05 * len(panels))  # inches
-    drawn, axes = plt.subplots(len(panels), 1, figsize=size, layout="constrained", sharex=True, squeeze=False)
-    plt.close(drawn)
+    drawn, axes = figures.new((4.8, 0.8 + 1.05 * len(panels)), len(panels), sharex=True, squeeze=False)
     for panel, (name, rows) in zip(axes[:, 0], panels.items(), strict=True):
         overlapped, work = overlap(rows), [row for row in rows if stage(row)]
         first = min(row["start_seconds"] for row in work)

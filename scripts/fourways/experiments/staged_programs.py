@@ -141,10 +141,10 @@ def _run(
 def _table(rows: Sequence[Row]) -> Table:
     names = [name for name in PROGRAM_STAGES if any(name in row["stages"] for row in rows)]
     columns: list[Column] = [
-        ("program", lambda row: row["program"]),
-        ("caches", lambda row: row["state"]),
+        "program",
+        ("caches", "state"),
         *((name, lambda row, name=name: seconds(row["stages"].get(name))) for name in names),
-        ("total", lambda row: seconds(row["seconds"]["median"])),
+        ("total", "seconds"),
         ("p10 – p90", lambda row: seconds_range(row["seconds"]["p10"], row["seconds"]["p90"])),
     ]
     if all("launch_seconds" in row for row in rows):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from fourways import checking, figures
-from fourways.tables import Row, Table, seconds, summary
+from fourways.tables import Column, Row, Table, seconds, summary
 from fourways.timing import Judged, device_seconds, host_seconds
 from fourways.ways import Ways, is_host
 
@@ -31,9 +31,8 @@ def tune(
     Raises CheckFailure if the GPU can do nothing more.
     """
     sizes = ways.sizes or checking.SIZES
-    cases = [(count, inputs := ways.make_inputs(count), ways.reference(*inputs)) for count in sizes]
-    values = ways.make_inputs(size)
-    judged = Judged(way, values, ways.reference(*values), ways.rtol, ways.in_place, ways.atol)
+    questions = {count: ways.question(count) for count in sizes}
+    judged = Judged(way, *ways.question(size))
     clock = host_seconds if is_host(way) else device_seconds
     rows = []
     for variant in variants:
@@ -42,7 +41,7 @@ def tune(
         try:
             function = build(**variant)
             row["build_seconds"] = time.perf_counter() - start
-            row["problem"] = _problem(function, way, cases, ways)
+            row["problem"] = _problem(function, way, questions)
             if not row["problem"]:
                 row["problem"] = judged.elsewhere(functools.partial(function, *judged.values))
             if not row["problem"]:
@@ -60,10 +59,10 @@ def tune(
     return rows
 
 
-def _problem(function: Callable[..., Any], way: str, cases: Sequence[tuple[int, tuple, Any]], ways: Ways) -> str | None:
-    """Return a line on the first wrong answer of the function, or None."""
-    for size, inputs, expected in cases:
-        if problem := checking.verdict(function, way, inputs, expected, ways.rtol, ways.in_place, ways.atol):
+def _problem(function: Callable[..., Any], way: str, questions: Mapping[int, Any]) -> str | None:
+    """Return a line on the first wrong answer of the function, or None. `questions` are those of `Ways`, by size."""
+    for size, question in questions.items():
+        if problem := checking.verdict(function, way, *question):
             return f"size {size}: {problem.splitlines()[0]}"
     return None
 
@@ -90,10 +89,10 @@ def tune_table(rows: Sequence[Row], name: str = "tuning") -> Table:
     def against_first(row: Row) -> str:
         return f"{rows[0]['seconds']['median'] / row['seconds']['median']:.2f}" if row["seconds"] else ""
 
-    columns = [
+    columns: list[Column] = [
         *((key, lambda row, key=key: str(row["variant"][key])) for key in rows[0]["variant"]),
-        ("build (host)", lambda row: seconds(row["build_seconds"])),
-        (f"median ({rows[0]['clock']})", lambda row: seconds(row["seconds"]["median"]) if row["seconds"] else ""),
+        ("build (host)", "build_seconds"),
+        (f"median ({rows[0]['clock']})", "seconds"),
         ("times the first's speed", against_first),
         ("outcome", lambda row: row["problem"] or "right"),
     ]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fourways import lesson, process, toolchain
-from fourways.tables import Row, Table, seconds, summary
+from fourways.tables import Column, Row, Table, seconds, summary
 from fourways.timing import FirstResultError
 from fourways.ways import WAYS
 
@@ -119,13 +119,13 @@ def table(rows: Sequence[Row], built: Mapping[str, float | None], ships: Mapping
     def measured(show: Callable[[Row], str]) -> Callable[[Row], str]:
         return lambda row: "" if "failed" in row else show(row)
 
-    columns = [
-        ("way", lambda row: row["way"]),
-        ("when", lambda row: row["when"]),
-        ("build", lambda row: seconds(row["build_seconds"])),
+    columns: list[Column] = [
+        "way",
+        "when",
+        "build_seconds",
         ("import", measured(lambda row: seconds(row["stages"]["import"]))),
-        ("first result", measured(lambda row: seconds(row["seconds"]["median"]))),
-        ("a launch", measured(lambda row: seconds(row["launch_seconds"]["median"]))),
+        ("first result", "seconds"),
+        ("a launch", "launch_seconds"),
         ("ships, kB", lambda row: "" if row["ships"] is None else f"{row['ships'] / 1e3:,.1f}"),
         ("libraries, MB", measured(lambda row: f"{row['libraries'] / 1e6:,.0f}")),
         ("imports", measured(lambda row: ", ".join(row["imports"]))),
@@ -140,8 +140,5 @@ def mistakes_table(rows: Sequence[Row]) -> Table:
     """Show the outcome of each call with a wrong array. A way whose program failed is left out."""
     rows = [row for row in rows if "failed" not in row]
     names = list(rows[0]["mistakes"]) if rows else []
-    columns = [
-        ("way", lambda row: row["way"]),
-        *((name, lambda row, name=name: row["mistakes"][name]) for name in names),
-    ]
-    return Table("mistakes", [{key: row[key] for key in ("way", "mistakes")} for row in rows], columns)
+    mistakes = [(name, lambda row, name=name: row["mistakes"][name]) for name in names]
+    return Table("mistakes", [{key: row[key] for key in ("way", "mistakes")} for row in rows], ["way", *mistakes])

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, ClassVar
 
-from fourways import kernels, toolchain
+from fourways import files, kernels, toolchain
 from fourways.host import cache
 from fourways.host.launch import SHARED_BYTES, check_arguments, check_shape
 from fourways.host.process import Launch, Process
@@ -95,7 +95,7 @@ def compile(
     Raises CompileError; ValueError where the kernel has no host way; FileNotFoundError without the file or a C++
     compiler.
     """
-    path = toolchain.source_file(source).resolve()
+    path = files.source_file(source).resolve()
     if not path.is_file():
         raise FileNotFoundError(
             f"no file {path}: host.compile takes the path of a file that holds kernels, or its text"

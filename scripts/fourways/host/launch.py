@@ -1,6 +1,5 @@
 """Checks a launch: its shape, and its arguments against the kernel's signature."""
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,15 +69,16 @@ def check_arguments(signature: Signature, args: Any) -> list[np.ndarray]:
     count = len(signature.parameters)
     if len(args) != count:
         raise TypeError(f"{signature} takes {count} arguments; {len(args)} came")
-    return [
-        (_check_array if parameter.is_pointer else _check_scalar)(
-            parameter, value, f"{signature.entry}, argument {number} of {count}"
-        )
-        for number, (parameter, value) in enumerate(zip(signature.parameters, args, strict=True), 1)
-    ]
+    values = []
+    for number, (parameter, value) in enumerate(zip(signature.parameters, args, strict=True), 1):
+        try:
+            values.append((_check_array if parameter.is_pointer else _check_scalar)(parameter, value))
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{signature.entry}, argument {number} of {count}: {error}") from None
+    return values
 
 
-def _check_array(parameter: Parameter, value: Any, where: str) -> np.ndarray:
+def _check_array(parameter: Parameter, value: Any) -> np.ndarray:
     dtype, lanes = parameter.vector or (parameter.dtype, 1)
     numbers = np.dtype(dtype) if dtype else None
     if numbers:
@@ -88,39 +88,31 @@ def _check_array(parameter: Parameter, value: Any, where: str) -> np.ndarray:
         size = f", of {parameter.element_size} bytes an element" if parameter.element_size else ""
         wanted = f"a NumPy array is wanted{size}"
     if not isinstance(value, np.ndarray):
-        raise TypeError(f"{where}: {wanted}; {_kind(value)} came")
+        raise TypeError(f"{wanted}; {_kind(value)} came")
     if not arguments.element_fits(parameter, value.dtype):
         packed = value.dtype.fields and value.dtype.itemsize < parameter.element_size
         hint = ": try np.dtype(..., align=True), which leaves the gaps that C leaves" if packed else ""
         size = "" if numbers else f", of {value.dtype.itemsize} bytes,"
-        raise TypeError(f"{where}: {wanted}; an array of {value.dtype.str} ({value.dtype}){size} came{hint}")
+        raise TypeError(f"{wanted}; an array of {value.dtype.str} ({value.dtype}){size} came{hint}")
     if not value.flags.c_contiguous:
-        raise ValueError(f"{where}: {wanted} that is C-contiguous; strides {value.strides} came: copy it first")
+        raise ValueError(f"{wanted} that is C-contiguous; strides {value.strides} came: copy it first")
     if parameter.kind == "output" and not value.flags.writeable:
-        raise ValueError(f"{where}: {wanted} that can be written; a read-only array came")
+        raise ValueError(f"{wanted} that can be written; a read-only array came")
     if value.dtype == numbers and value.size % lanes:
-        raise ValueError(f"{where}: {wanted} with a multiple of {lanes} elements; {value.size} came")
+        raise ValueError(f"{wanted} with a multiple of {lanes} elements; {value.size} came")
     alignment = min(numbers.itemsize * (lanes if lanes in (2, 4) else 1), 16) if numbers else 1
     if value.ctypes.data % alignment:
-        raise ValueError(f"{where}: {wanted} that starts at a multiple of {alignment} bytes; it does not")
+        raise ValueError(f"{wanted} that starts at a multiple of {alignment} bytes; it does not")
     return value
 
 
-def _check_scalar(parameter: Parameter, value: Any, where: str) -> np.ndarray:
+def _check_scalar(parameter: Parameter, value: Any) -> np.ndarray:
     """The value as an array of one. CuPy's launch must hand over the same: a kernel right here is right there."""
     if not parameter.dtype or parameter.vector:
         is_vector = isinstance(value, np.generic) and value.nbytes == parameter.size and value.dtype == parameter.dtype
-        return np.asarray(value if is_vector else _within(where, arguments.struct, parameter, value))
+        return np.asarray(value if is_vector else arguments.struct(parameter, value))
     dtype = np.dtype(parameter.dtype)
-    converted = _within(where, arguments.number, dtype, value)
+    converted = arguments.number(dtype, value)
     if not arguments.is_handed_over(dtype, value):
-        raise TypeError(f"{where}: {dtype} is wanted; {_kind(value)} came: pass np.{dtype}(...)")
+        raise TypeError(f"{dtype} is wanted; {_kind(value)} came: pass np.{dtype}(...)")
     return np.asarray(converted)
-
-
-def _within(where: str, rule: Callable[[Any, Any], Any], wanted: Any, value: Any) -> Any:
-    """Return the result of a rule of `arguments`; put `where` before the message of its refusal."""
-    try:
-        return rule(wanted, value)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"{where}: {error}") from None

@@ -9,13 +9,11 @@ from pathlib import Path
 from fourways import files, kernels
 from fourways.host.compile import SANITIZE
 
-SEARCHES = {"thread": ("blocks", "thread"), "address": ("address",)}
-"""The values of `--sanitize`, each with the kinds of `sanitizing` that search for it."""
-LOOKS_FOR = {
-    "thread": "races between threads of a block, and between blocks in the kernel's arrays",
-    "address": "accesses outside of arrays and of shared memory",
+SEARCHES = {
+    "thread": (("blocks", "thread"), "races between threads of a block, and between blocks in the kernel's arrays"),
+    "address": (("address",), "accesses outside of arrays and of shared memory"),
 }
-"""The faults that each search finds, in words."""
+"""The values of `--sanitize`, each with the kinds of `sanitizing` that search for it, and its faults in words."""
 
 _ACCESS = re.compile(
     r"^ *(?P<verb>(?:previous )?(?:atomic )?(?:read|write)) of size (?P<bytes>\d+) at (?P<address>0x\w+) "

@@ -32,14 +32,3 @@ def asked(notebook: Any) -> list[bool]:
             for sign in _SIGN.finditer(cell.source):
                 pending = bool(sign["question"])
     return shown
-
-
-def questions(notebook: Any) -> list[str]:
-    """Return the text of each question, up to its answer or the end of its cell."""
-    texts = []
-    for cell in notebook.cells:
-        signs = list(_SIGN.finditer(cell.source)) if cell.cell_type == "markdown" else []
-        for sign, end in zip(signs, [*(next_.start() for next_ in signs[1:]), None], strict=False):
-            if sign["question"]:
-                texts.append(cell.source[sign.end() : end])
-    return texts

@@ -15,11 +15,6 @@ ASKED, LESSON = "FOURWAYS_NVTX", "FOURWAYS_LESSON"
 """Environment variables: the user's request, `1` or a tag, and the lesson whose cells a Jupyter kernel runs."""
 
 
-def kernel_options() -> list[str]:
-    """Return the command-line options of a Jupyter kernel that draws the ranges: [] unless `FOURWAYS_NVTX` is set."""
-    return [f"--IPKernelApp.extra_extensions={__name__}"] if os.environ.get(ASKED) else []
-
-
 def load_ipython_extension(shell: Any) -> None:
     """Name the cells of the lesson in FOURWAYS_LESSON. IPython calls this function to load the extension."""
     name_cells(shell, find(os.environ[LESSON]))

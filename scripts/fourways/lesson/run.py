@@ -52,11 +52,6 @@ def at_once() -> int:
     return 1 if toolchain.gpus() else len(os.sched_getaffinity(0))
 
 
-def run(lesson: Lesson, progress: Progress = lambda *_: None, timeout: int = 600, wrong: bool = False) -> LessonRun:
-    """Execute one lesson as `run_all` does; `wrong` also runs the wrong answers to its exercises."""
-    return run_all([lesson], progress, timeout=timeout, wrong=wrong)[0]
-
-
 def run_all(
     lessons: Sequence[Lesson],
     progress: Progress = lambda *_: None,
@@ -143,7 +138,9 @@ async def _kernel(lesson: Lesson, notebook: Any, timeout: int) -> AsyncIterator[
         def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
             launcher = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
             launcher += ["--log-level=CRITICAL"]  # ended by Ctrl-C in the middle of a cell, it would print an error
-            return KernelSpec(argv=[*launcher, *nvtx.kernel_options()])
+            if os.environ.get(nvtx.ASKED):
+                launcher += [f"--IPKernelApp.extra_extensions={nvtx.__name__}"]
+            return KernelSpec(argv=launcher)
 
     resources = {"metadata": {"path": str(kernels.root() / "lessons")}}
     with TemporaryDirectory(prefix="fourways-", dir="/tmp") as sockets:  # a socket's path must be short
@@ -178,11 +175,11 @@ def outcomes(results: list[LessonRun]) -> tables.Table:
         }
         for result in results
     ]
-    columns = [
-        ("lesson", lambda row: row["lesson"]),
-        ("cells run", lambda row: str(row["ran"])),
+    columns: list[tables.Column] = [
+        "lesson",
+        ("cells run", "ran"),
         ("cells skipped", lambda row: "\n".join(f"{n}: {why}" for why, n in row["skipped"].items()) or "0"),
         ("seconds", lambda row: f"{row['seconds']:.1f}"),
-        ("outcome", lambda row: row["outcome"]),
+        "outcome",
     ]
     return tables.Table("lessons", rows, columns)

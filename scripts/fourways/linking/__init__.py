@@ -6,14 +6,4 @@ looking inside need no GPU and no driver. On a GPU the program is also checked a
 """
 
 from fourways.linking.builds import BUILDS, LinkingError, check_versions, look_inside
-from fourways.linking.compare import (
-    default_units,
-    figure,
-    find_gpu,
-    inlining_table,
-    link_all,
-    problems,
-    reference,
-    remarks,
-    table,
-)
+from fourways.linking.compare import figure, find_gpu, inlining_table, link_all, problems, remarks, table

@@ -110,11 +110,6 @@ def look_inside(cubin: bytes, entry: str) -> dict[str, Any]:
     return {"registers": resources[entry].registers, "calls": calls, "inlined": calls == 0, "functions": others}
 
 
-def _together(paths: Sequence[Path], arch: str, whole: Path, output: str = "cubin") -> building.Build:
-    whole.write_text("".join(f'#include "{path}"\n' for path in paths), encoding="utf-8")
-    return building.build(whole, "nvrtc", arch, output, [f"-I{path.parent}" for path in paths])
-
-
 def is_compiled(unit: Path) -> bool:
     """Return whether this file goes to the linker unchanged. Any other file is a source."""
     return unit.suffix in COMPILED
@@ -123,7 +118,9 @@ def is_compiled(unit: Path) -> bool:
 def _one_source(paths: Sequence[Path], arch: str, folder: Path) -> Linked:
     if others := [path.name for path in paths if is_compiled(path)]:
         raise UnfitError(f"wants the source of every unit; compiled already: {', '.join(others)}")
-    built = _together(paths, arch, folder / "one_source.cu")
+    whole = folder / "one_source.cu"
+    whole.write_text("".join(f'#include "{path}"\n' for path in paths), encoding="utf-8")
+    built = building.build(whole, "nvrtc", arch, options=[f"-I{path.parent}" for path in paths])
     return Linked(built.code, built.seconds, None)
 
 

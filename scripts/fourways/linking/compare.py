@@ -27,11 +27,6 @@ _PASSED = ("right", "the others' reference")
 _UNSEEN = "; of a kernel in a compiled file it must be told which parameters it has, by a unit that declares it"
 
 
-def default_units() -> list[Path]:
-    """Return the units of the plug-in program: a library's kernel that calls `user_transform`, and its definition."""
-    return [kernels.root() / "cpp" / "link" / name for name in ("apply_transform.cu", "user_transform.cu")]
-
-
 def reference(x: np.ndarray) -> np.ndarray:
     """Return the default program's right answer for float32 `x`: `x = 0.99 x + 0.5`, 64 times, in closed form.
 
@@ -62,7 +57,7 @@ def link_all(
 ) -> list[tables.Row]:
     """Build a program by each of `builds` (default: all of `BUILDS`) for each architecture, run it, and return rows.
 
-    `units` are files, or sources as strings (with a brace or a line end); the default is `default_units()`. A file with
+    `units` are files, or sources as strings (with a brace or a line end), by default the plug-in program. A file with
     an ending of `COMPILED` goes to the linker unchanged. `entry` is an `extern "C"` kernel of the units. `archs` are
     written "sm_90"; the default is the GPU's architecture, else sm_90.
     A row holds `build`, `arch`, `entry`, `compile_seconds` and `link_seconds` (host clock), the `bytes` of the cubin,
@@ -85,7 +80,8 @@ def link_all(
     against = expected or ("" if units else "NumPy")
     rows: list[tables.Row] = []
     with tempfile.TemporaryDirectory() as folder:
-        paths = [unit_file(unit, number, Path(folder)) for number, unit in enumerate(units or default_units(), 1)]
+        plug_in = [kernels.root() / "cpp" / "link" / name for name in ("apply_transform.cu", "user_transform.cu")]
+        paths = [unit_file(unit, number, Path(folder)) for number, unit in enumerate(units or plug_in, 1)]
         for arch in toolchain.architectures(archs or [gpu.arch if gpu else "sm_90"]):
             built = _build_all(builds or list(BUILDS), paths, entry, arch, Path(folder))
             rows += [row for row, _ in built]
@@ -94,7 +90,8 @@ def link_all(
             why = _not_run(gpu, arch, loaded)
             for row, _ in program:
                 row |= {"gpu": gpu.name, "compute_capability": gpu.compute_capability} if gpu else {}
-                told = against or (_judge(loaded, case) or program[0][0]["build"])
+                judges = case and isinstance(loaded, Case) and loaded.has_reference
+                told = against or (case.name if case and judges else program[0][0]["build"])
                 row |= {"not_run": why} if why else {"reference": told}
             if isinstance(loaded, Case) and not why:
                 _run(program, loaded, elements, device or 0, not units)
@@ -108,26 +105,23 @@ def table(rows: Sequence[tables.Row]) -> tables.Table:
     """Show the rows of `link_all`; a failed build shows the line that says why."""
     archs = list(dict.fromkeys(row["arch"] for row in rows))
     columns: list[tables.Column] = [
-        ("build", lambda row: row["build"]),
-        ("arch", lambda row: row["arch"]),
-        ("compile", lambda row: tables.seconds(row.get("compile_seconds"))),
-        ("link", lambda row: tables.seconds(row.get("link_seconds"))),
-        ("bytes", lambda row: f"{row['bytes']:,}" if "bytes" in row else ""),
-        ("registers", lambda row: str(row.get("registers", ""))),
+        "build",
+        *(["arch"] if len(archs) > 1 else []),
+        "compile_seconds",
+        "link_seconds",
+        "bytes",
+        "registers",
         ("call", _call_cell),
-        ("kernel", lambda row: tables.seconds(row["seconds"]["median"]) if row.get("seconds") else ""),
-        ("check", lambda row: row.get("check", "")),
     ]
-    unused = {"arch"} if len(archs) == 1 else set()
-    unused |= set() if any("check" in row for row in rows) else {"kernel", "check"}
+    if any("check" in row for row in rows):
+        columns += [("kernel", "seconds"), "check"]
     notes = [f"{rows[0]['entry']} for {', '.join(archs)}."]
     notes += [f"GPU: {row['gpu']}, compute capability {row['compute_capability']}." for row in rows if "gpu" in row][:1]
-    notes += [f"Checked against {row['reference']}, {row['elements']:,} elements." for row in rows if "check" in row][
-        :1
-    ]
+    checked = [row for row in rows if "check" in row][:1]
+    notes += [f"Checked against {row['reference']}, {row['elements']:,} elements." for row in checked]
     notes += dict.fromkeys(f"Not run: {row['not_run']}." for row in rows if "not_run" in row)
     notes += ["Compiled and linked by the host's clock, the kernel by the GPU's."]
-    return tables.Table("link", rows, [column for column in columns if column[0] not in unused], " ".join(notes))
+    return tables.Table("link", rows, columns, " ".join(notes))
 
 
 def inlining_table(rows: Sequence[tables.Row]) -> tables.Table:
@@ -137,7 +131,7 @@ def inlining_table(rows: Sequence[tables.Row]) -> tables.Table:
         {"build": build, "calls": {row["arch"]: _call_cell(row) for row in rows if row["build"] == build}}
         for build in dict.fromkeys(row["build"] for row in rows)
     ]
-    columns: list[tables.Column] = [("build", lambda row: row["build"])]
+    columns: list[tables.Column] = ["build"]
     columns += [(arch, lambda row, arch=arch: row["calls"][arch]) for arch in archs]  # type: ignore[misc]
     return tables.Table("inlining", calls, columns, f"Calls left in {rows[0]['entry']}, read from its machine code.")
 
@@ -222,11 +216,6 @@ def _case(paths: Sequence[Path], entry: str, folder: Path, case: Path | None, ex
         unseen = _UNSEEN if any(map(is_compiled, paths)) else ""
         return f"the compiler finds no kernel {entry}{unseen}"
     return Case.load(unit, entry, case, expected, signature=signature)
-
-
-def _judge(loaded: Case | str | None, case: Path | None) -> str:
-    """Return the name of the case's file if it has a reference, or ""."""
-    return case.name if case and isinstance(loaded, Case) and loaded.has_reference else ""
 
 
 def _not_run(gpu: toolchain.Gpu | None, arch: str, case: Case | str | None) -> str:

@@ -54,7 +54,8 @@ def interface(case: KernelCase) -> Interface:
     if case.launch_inputs and not _uses_size(case):
         size = 0
     elif case.has_launch and not case.launch_inputs and isinstance(size, Extent):
-        own = [size, *_axes(size.array, probes, parameters)] if _is_flat(size, probes, parameters) else [size]
+        axes = _axes(size.array, probes, parameters)
+        own = [size, *axes] if len(axes) == 1 else [size]
         others = [each for name in telling if name not in same for each in _axes(name, probes, parameters)]
         others = [each for each in others if each not in own and _is_free(each, agreed) and max(_at(each, probes)) > 1]
         doubt, is_asked = _doubt(case, values[size_name], others, probes)
@@ -91,11 +92,6 @@ def _axes(name: str, probes: Sequence[Probe], parameters: Mapping[str, Parameter
     """The axes of an array, without that of a vector type's numbers."""
     count = min(probe[name].ndim for probe in probes) - bool(numbers(parameters[name], probes[0][name])[1])
     return [Extent(name, axis) for axis in range(count)]
-
-
-def _is_flat(size: Extent, probes: Sequence[Probe], parameters: Mapping[str, Parameter]) -> bool:
-    """Whether the extent is that of the array's only axis."""
-    return len(_axes(size.array, probes, parameters)) == 1
 
 
 def _is_free(extent: Extent, agreed: Mapping[str, tuple[Value, ...]]) -> bool:

@@ -134,10 +134,10 @@ def refused(output: str) -> ProfilingError:
 
 
 def by_events(target: str, way: str, size: int, entry: str | None = None, case: Path | None = None) -> Row:
-    """Time the call by CUDA events, which need no rights, and return the row of `timing.time_way`."""
+    """Time the call by CUDA events, which need no rights, and return the row of `timing.time_ways`."""
     meant = lesson.lesson_or_case(target, entry, case)
     ways = meant.ways([way]) if isinstance(meant, Case) else lesson.load(meant, [way])
-    return timing.time_way(ways, way, size)
+    return timing.time_ways(ways, [way], size)[0]
 
 
 def nsys_command(

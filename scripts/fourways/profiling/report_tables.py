@@ -164,12 +164,12 @@ def lines_table(rows: Sequence[Row], count: int = 8) -> Table:
     shown = [row for launch in launches for row in [each for each in rows if each["launch"] == launch][:count]]
     columns: list[Column] = [
         *_launch(rows),
-        *([("file", lambda row: row["file"])] if len({row["file"] for row in shown}) > 1 else []),
+        *(["file"] if len({row["file"] for row in shown}) > 1 else []),
         ("line", lambda row: str(row["line"])),
         ("samples", lambda row: _percent(row["sample_share"])),
         ("instructions", lambda row: _percent(row["instruction_share"])),
-        ("waits for", lambda row: row["stall"] or ""),
-        ("source", lambda row: row["text"]),
+        ("waits for", "stall"),
+        ("source", "text"),
     ]
     note = "" if all(row["text"] for row in shown) else "Where the source is empty, the report does not hold it."
     return Table("profile_lines", shown, columns, note if rows else "No lines: the kernel was built without -lineinfo.")

@@ -8,6 +8,6 @@ compiler the architecture, the include folders, and these options (`ways.WAYS[wa
 - pybind11: CMake's options for a Release build in C++17
 """
 
-from fourways.sass.compare import counts, diff, explain, figure, listing, listings, table, ways
-from fourways.sass.disassembly import Instruction, SassError, disassemble, parse
-from fourways.sass.opcodes import KINDS, kind
+from fourways.sass.compare import counts, diff, explain, figure, listing, listings, table
+from fourways.sass.disassembly import SassError, disassemble, parse
+from fourways.sass.opcodes import kind

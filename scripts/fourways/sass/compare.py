@@ -70,11 +70,12 @@ def listings(
 ) -> tuple[list[Listing], dict[str, str]]:
     """Return the listings by every way for every architecture, and the refusals: one line for each "nvrtc sm_90".
 
+    `names` are the ways, each with or without options, by default all that make machine code.
     Raises as `listing` does, but BuildError only if every compiler refuses, with the first one's message.
     """
     listed, refused, first = list[Listing](), dict[str, str](), None
     for arch in archs:
-        for way in names:
+        for way in names or ways():
             try:
                 listed.append(listing(path, way, arch, entry, more))
             except building.BuildError as refusal:
@@ -110,8 +111,7 @@ def counts(listings: Sequence[Listing], refused: Mapping[str, str] | None = None
 
 def table(rows: Sequence[Row]) -> Table:
     """Show the rows of `counts`."""
-    columns: list[Column] = [("entry", lambda row: row["entry"])] if len({row["entry"] for row in rows}) > 1 else []
-    columns += [("kind", lambda row: row["kind"])]
+    columns: list[Column] = ["entry", "kind"] if len({row["entry"] for row in rows}) > 1 else ["kind"]
     for name in rows[0]["counts"]:
         columns.append((name, lambda row, name=name: str(row["counts"][name])))  # type: ignore[misc]
     lines = [f"{way}: made by {recipe}" for way, recipe in rows[0].get("made", {}).items()]

@@ -1,11 +1,11 @@
 """CUPTI's activity records of this process as rows: kernels, copies, CUDA API calls, NVTX ranges."""
 
-import ctypes
 import functools
 import os
 import re
 from typing import Any
 
+from fourways import kernels
 from fourways.tables import Row
 from fourways.timeline.trace import ON_GPU
 
@@ -87,7 +87,7 @@ def readable(symbol: str) -> str:
 
     Parameters, long template arguments and inner namespaces are left out.
     """
-    if (text := _demangled(symbol)) == symbol:
+    if (text := kernels.demangled(symbol)) == symbol:
         return symbol
     text = text.replace("(anonymous namespace)::", "")
     if short := re.fullmatch(r"(?:\S+ )?(\w+<[\w, ]{1,24}>)\(.*", text):
@@ -96,18 +96,6 @@ def readable(symbol: str) -> str:
         text = less
     parts = text.partition("(")[0].split(" ")[-1].split("::")
     return "::".join([parts[0], *parts[1:][-1:]])
-
-
-def _demangled(symbol: str) -> str:
-    """Return the C++ name of a mangled symbol; another symbol unchanged."""
-    demangle = ctypes.CDLL("libstdc++.so.6")["__cxa_demangle"]  # CuPy needs it, too
-    demangle.restype = ctypes.c_void_p
-    address = demangle(symbol.encode(), None, None, None) if symbol.startswith("_Z") else None
-    if not address:
-        return symbol
-    text = ctypes.string_at(address).decode()
-    ctypes.CDLL(None).free(ctypes.c_void_p(address))
-    return text
 
 
 @functools.cache

@@ -25,13 +25,11 @@ def figure(rows: Sequence[Row], title: str = "", closer: str = trace.WARM) -> An
     The lanes are NVTX ranges, the host's CUDA API calls and waits, kernels, and copies. Successive launches alternate
     between two shades. Raises ValueError if the rows hold no work on the GPU.
     """
-    import matplotlib.pyplot as plt
+    from matplotlib.patches import Rectangle
 
     if not (work := trace.gpu_work(rows)):
         raise ValueError("nothing to draw: no work on the GPU in these rows")
-    figures.style()
-    drawn, (whole, detail) = plt.subplots(2, 1, figsize=(4.8, 5.4), layout="constrained")
-    plt.close(drawn)
+    drawn, (whole, detail) = figures.new((4.8, 5.4), rows=2)
     stages = _outermost([row for row in rows if row["kind"] == "NVTX range"])
     names = dict.fromkeys(row["name"] for row in stages)  # `import` comes twice
     totals = {name: sum(row["seconds"] for row in stages if row["name"] == name) for name in names}
@@ -46,7 +44,7 @@ def figure(rows: Sequence[Row], title: str = "", closer: str = trace.WARM) -> An
     longest = sorted(totals, key=lambda name: -totals[name])[:8]
     legend = {f"{name}, {seconds(totals[name])}": palette[name] for name in totals if name in longest}
     legend["host waits for GPU"] = _WAITING
-    keys: list[Any] = [plt.Rectangle((0, 0), 1, 1, color=colour) for colour in legend.values()]
+    keys: list[Any] = [Rectangle((0, 0), 1, 1, color=colour) for colour in legend.values()]
     drawn.legend(keys, legend, ncols=2, loc="outside lower center", fontsize=8)
     drawn.suptitle(title)
     return drawn

@@ -1,12 +1,11 @@
 """Lessons, cases and programs run in a fresh process in which CUPTI records."""
 
-import json
 import subprocess
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
-from fourways import lesson, toolchain
+from fourways import lesson, process, toolchain
 from fourways.case import Case
 from fourways.kernels import InputError
 from fourways.tables import Row
@@ -33,17 +32,21 @@ def of_lesson(target: lesson.Lesson | Case, way: str | None, size: int = GPU_SIZ
     """
     if way and is_host(way):
         raise TimelineError("the host way leaves the GPU idle: choose another way for a timeline")
-    stages = [f"--way={way}", f"--size={size}"] if way else []
-    if isinstance(target, Case):
-        if not way:
-            raise TimelineError(f"{target.path.name} has no cells: choose a way for a timeline")
-        if not toolchain.missing("gpu"):
-            WAYS[way].prepare(target)  # built here, to keep the compiler off the timeline
-        stages += [f"--entry={target.entry}", *([f"--case={target.file}"] if target.file else [])]
-        return _recorded([str(target.path), *stages], way, f"{target.path.name}, {way}", target.path.parent)
-    if way and not target.cells(f"way-{way}"):
-        raise InputError(f"{target.slug} has no cell tagged way-{way}")
-    return _recorded([target.number, *stages], way or "gpu", f"{target.slug}, {way or 'all cells'}", target.path.parent)
+    if isinstance(target, lesson.Lesson):
+        if way and not target.cells(f"way-{way}"):
+            raise InputError(f"{target.slug} has no cell tagged way-{way}")
+    elif not way:
+        raise TimelineError(f"{target.path.name} has no cells: choose a way for a timeline")
+    _require(way or "gpu")
+    name = target.slug if isinstance(target, lesson.Lesson) else target.path.name
+    with TemporaryDirectory(prefix="fourways-") as folder:
+        if way:
+            # a case's module is built here, to keep the compiler off the timeline
+            binding = WAYS[way].prepare(target) if isinstance(target, Case) else None
+            task = lesson.task(target, way, size, Path(folder), binding)
+        else:
+            task = {"lesson": target.path.stem}
+        return _recorded(task, f"{name}, {way or 'all cells'}", target.path.parent)
 
 
 def of_program(path: Path, *arguments: str) -> list[Row]:
@@ -52,30 +55,29 @@ def of_program(path: Path, *arguments: str) -> list[Row]:
     Rows are those of `of_lesson`; NVTX ranges are the program's (`cupyx.profiler.time_range`). The program must wait
     for the GPU before it ends. Raises TimelineError if this machine cannot record or the program fails.
     """
-    return _recorded(["--", str(path), *arguments], "gpu", path.name, path.parent)
+    _require("gpu")
+    return _recorded({"program": [str(path), *arguments]}, path.name, path.parent)
 
 
-def _recorded(arguments: list[str], need: str, what: str, folder: Path) -> list[Row]:
-    """Run `timeline_process` with these arguments in `folder`, and return the rows.
-
-    `need` is a way or a need of `toolchain.missing`; `what` names the run in errors.
-    """
+def _require(need: str) -> None:
+    """Raise TimelineError if this machine lacks `need`, a way or a need of `toolchain.missing`, or cannot record."""
     if reason := missing(need, of_case=True) if need in WAYS else toolchain.missing(need):
         raise TimelineError(f"no timeline: {reason}")
     if not toolchain.installed("cupti"):
         raise TimelineError(f"no timeline: the package cupti-python is not installed: {toolchain.SETUP}")
-    with TemporaryDirectory(prefix="fourways-") as scratch:
-        file = Path(scratch, "rows.json")
-        words = [sys.executable, "-m", "fourways.timeline.timeline_process", f"--record={file}", *arguments]
-        environment = toolchain.child_environment()
-        try:
-            done = subprocess.run(words, capture_output=True, text=True, timeout=600, env=environment, cwd=folder)
-        except subprocess.TimeoutExpired:
-            raise TimelineError(f"{what}: no timeline within ten minutes; ask for fewer elements") from None
-        if done.returncode:
-            told = done.stderr.strip() or f"exit code {done.returncode}"
-            raise TimelineError(f"{what}: the recorded process failed:\n{told}")
-        rows = json.loads(file.read_text(encoding="utf-8"))
+
+
+def _recorded(task: dict[str, Any], what: str, folder: Path) -> list[Row]:
+    """Give `timeline_process` a task in `folder`, and return the rows. `what` names the run in errors."""
+    program = Path(__file__).with_name("timeline_process.py")
+    try:
+        ended = process.run(program, task, toolchain.child_environment(), folder, timeout=600)
+    except subprocess.TimeoutExpired:
+        raise TimelineError(f"{what}: no timeline within ten minutes; ask for fewer elements") from None
+    if ended.status or not ended.answer:
+        told = ended.words or f"exit code {ended.status}"
+        raise TimelineError(f"{what}: the recorded process failed:\n{told}")
+    rows = ended.answer["rows"]
     if not gpu_work(rows):
         raise TimelineError(f"{what}: CUPTI recorded no work on the GPU")
     return rows

@@ -1,21 +1,18 @@
-"""A lesson, or a Python program, in this fresh process, for profilers that know NVTX, such as Nsight Systems.
+"""One way of a lesson or a case, all cells of a lesson, or a Python program, recorded by CUPTI in this fresh process.
 
-`python -m fourways.timeline.timeline_process 01 --way nvrtc` runs one way of a lesson, each stage an NVTX range;
-without a way all its cells; `python -m fourways.timeline.timeline_process my.py 3` runs a program with its arguments.
-With `--record FILE` CUPTI records what the process and the GPU do, and the rows are written there.
+Run as a file by `timeline.run`, which sends the task on standard input: that of `ways.run_way`, whose stages become
+NVTX ranges; `lesson`, the name of a lesson; or `program`, the words of its command line. Prints `{"rows": [...]}`.
 """
 
-import argparse
 import json
 import runpy
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from fourways import checking, lesson
 from fourways.timeline.cupti import Recorder
 from fourways.timeline.trace import WARM
-from fourways.ways import GPU_SIZE, WAYS, Task, run_way
+from fourways.ways import Task, run_way
 
 LAUNCHES = 10  # warm ones
 
@@ -53,41 +50,29 @@ def all_cells(target: lesson.Lesson) -> None:
             shell.run_cell(cell.source, store_history=True).raise_error()
 
 
-def program(path: Path, arguments: list[str]) -> None:
+def program(path: str, *arguments: str) -> None:
     """Run a Python program like `python path arguments`. Raises its exceptions; SystemExit only for a failure."""
-    sys.argv = [str(path), *arguments]
-    sys.path.insert(0, str(path.parent.resolve()))
+    sys.argv = [path, *arguments]
+    sys.path.insert(0, str(Path(path).parent.resolve()))
     try:
-        runpy.run_path(str(path), run_name="__main__")
+        runpy.run_path(path, run_name="__main__")
     except SystemExit as end:
         if end.code:
             raise
 
 
 def main() -> None:
-    """Run the stages; a failure is one message on standard error, without a traceback."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("lesson", help="a lesson's number, a kernel file, or a Python program (.py)")
-    parser.add_argument("--entry", help="the kernel of a file")
-    parser.add_argument("--case", type=Path, help="the case of a file")
-    parser.add_argument("--way", help="only this way, in stages; else every cell of the lesson")
-    parser.add_argument("--size", type=int, default=GPU_SIZE, help="elements of a way's arrays")
-    parser.add_argument("--record", type=Path, help="the JSON file to write")
-    parser.add_argument("arguments", nargs="*", help="the program's; put -- before it if some start with a dash")
-    asked = parser.parse_args()
+    """Do the task; a failure is one message on standard error, without a traceback."""
+    told = json.load(sys.stdin)
     try:
-        recorder = Recorder() if asked.record else None  # before CuPy is imported
-        if asked.lesson.endswith(".py"):
-            program(Path(asked.lesson), asked.arguments)
-        elif asked.way:
-            target = lesson.lesson_or_case(asked.lesson, asked.entry, asked.case)
-            binding = None if isinstance(target, lesson.Lesson) else WAYS[asked.way].prepare(target)
-            with TemporaryDirectory(prefix="fourways-") as folder:
-                one_way(lesson.task(target, asked.way, asked.size, Path(folder), binding))
+        recorder = Recorder()  # before CuPy is imported
+        if "program" in told:
+            program(*told["program"])
+        elif "lesson" in told:
+            all_cells(lesson.find(told["lesson"]))
         else:
-            all_cells(lesson.find(asked.lesson))
-        if recorder:
-            asked.record.write_text(json.dumps(recorder.rows()), encoding="utf-8")
+            one_way(told)
+        print("", json.dumps({"rows": recorder.rows()}), sep="\n")  # on a line of its own, whatever was printed before
     except Exception as error:
         sys.exit(f"{type(error).__name__}: {error}")
 

@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from fourways.tables import Row, Table, seconds, summary
+from fourways.tables import Column, Row, Table, summary
 
 ON_GPU = ("kernel", "copy", "memset", "graph")
 """The kinds of rows that are work on the GPU."""
@@ -42,26 +42,14 @@ def _place(row: Row) -> tuple[str, str]:
     return "host", f"API calls, thread {row['thread']}" if "thread" in row else f"{row['kind']}s"
 
 
-def events(rows: Sequence[Row]) -> Table:
-    """Return all rows as a table, from which trace, figure and `table` can be made again."""
-    columns = [
-        ("start", lambda row: seconds(row["start_seconds"])),
-        ("seconds", lambda row: seconds(row["seconds"])),
-        ("clock", lambda row: row["clock"]),
-        ("kind", lambda row: row["kind"]),
-        ("name", lambda row: row["name"]),
-    ]
-    return Table("timeline", rows, columns)
-
-
 def table(rows: Sequence[Row]) -> Table:
     """Show the rows of `summed_up`: the GPU's work by name, and its idle time."""
-    columns = [
-        ("kind", lambda row: row["kind"]),
-        ("name", lambda row: row["name"]),
+    columns: list[Column] = [
+        "kind",
+        "name",
         ("count", lambda row: str(row["seconds"]["samples"])),
-        ("total", lambda row: seconds(row["total_seconds"])),
-        ("median", lambda row: seconds(row["seconds"]["median"])),
+        "total_seconds",
+        "seconds",
         ("share", lambda row: f"{row['share']:.1%} of {row['of']}"),
     ]
     return Table("timeline_summary", summed_up(rows), columns, "Device clock, by CUPTI.")

@@ -46,7 +46,6 @@ from fourways.timing.compare import (
     table,
     time_calls,
     time_sizes,
-    time_way,
     time_ways,
     warnings,
 )

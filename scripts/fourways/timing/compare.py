@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fourways import checking, figures, toolchain
-from fourways.tables import RANGE, Row, Table, rate, seconds, summary
+from fourways.tables import RANGE, Column, Row, Table, rate, seconds, summary
 from fourways.timing.clocks import captured, device_seconds, host_seconds, launch_seconds, measure, turns
 from fourways.timing.judged import Judged
 from fourways.ways import GPU_SIZE, HOST_SIZE, Ways, is_host
@@ -56,7 +56,7 @@ def time_ways(ways: Ways, names: Sequence[str], size: int) -> list[Row]:
     Raises CheckFailure, and returns no time, if a way's answer is wrong in its first call or at the end, if it changes
     an input, or if it works on another stream than CuPy's current one, where the device's clock does not see it.
     """
-    inputs, expected = _case(ways, size)
+    question = ways.question(size)
 
     def refuse(way: str, problem: str | None, when: str = "") -> None:
         if problem:
@@ -64,20 +64,16 @@ def time_ways(ways: Ways, names: Sequence[str], size: int) -> list[Row]:
                 f"{ways.called(way)}, size {size}: {when}{problem}; a wrong answer is not timed"
             )
 
-    def judged_on(way: str) -> Judged:
-        return Judged(way, inputs, expected, ways.rtol, ways.in_place, ways.atol)
-
     for way in names:
-        run = ways.functions[way]
-        refuse(way, checking.verdict(run, way, inputs, expected, ways.rtol, ways.in_place, ways.atol))
+        refuse(way, checking.verdict(ways.functions[way], way, *question))
     measured: dict[str, Row] = {}
     for way in filter(is_host, names):
-        judged = judged_on(way)
+        judged = Judged(way, *question)
         samples = host_seconds(functools.partial(ways.functions[way], *judged.values), judged.restore)
         refuse(way, judged.problem(), _AFTER)
         measured[way] = {"bytes": judged.nbytes, "clock": "host", "seconds": summary(samples)}
     if on_gpu := [way for way in names if not is_host(way)]:
-        shared = judged_on("gpu")
+        shared = Judged("gpu", *question)
         calls = [functools.partial(ways.functions[way], *shared.values) for way in on_gpu]
         for way, call in zip(on_gpu, calls, strict=True):
             if unseen := shared.elsewhere(call):
@@ -101,16 +97,6 @@ def time_ways(ways: Ways, names: Sequence[str], size: int) -> list[Row]:
     return [row | {"bytes_per_second": row["bytes"] / max(row["seconds"]["median"], 1e-9)} for row in rows]
 
 
-def time_way(ways: Ways, way: str, size: int) -> Row:
-    """Return the row of `time_ways` for one way. Raises CheckFailure as it does."""
-    return time_ways(ways, [way], size)[0]
-
-
-def _case(ways: Ways, size: int) -> tuple[tuple, Any]:
-    inputs = ways.make_inputs(size)
-    return inputs, ways.reference(*inputs)
-
-
 def _launches(ways: Ways, names: Sequence[str]) -> dict[str, Row]:
     """Return the cost of a launch for the host and for the GPU, by way.
 
@@ -120,8 +106,7 @@ def _launches(ways: Ways, names: Sequence[str]) -> dict[str, Row]:
     import cupy
 
     size = min(filter(None, ways.sizes), default=1)
-    inputs, expected = _case(ways, size)
-    small = Judged("gpu", inputs, expected, ways.rtol, ways.in_place, ways.atol)
+    small = Judged("gpu", *ways.question(size))
     calls = {way: functools.partial(ways.functions[way], *small.values) for way in names}
 
     def judge(way: str) -> None:
@@ -204,7 +189,7 @@ def time_calls(
         raise ValueError(f"{clock!r} is no clock; expected device, host or launch")
     rows: list[Row] = [
         {"way": call, "clock": "device" if clock == "device" else "host", "seconds": summary(samples)}
-        for call, samples in zip(calls, _CLOCKS[clock](list(calls.values())), strict=True)
+        for call, samples in zip(calls, _sampled(list(calls.values()), clock), strict=True)
     ]
     if moved is None:
         fastest = max(min(row["seconds"]["median"] for row in rows), 1e-9)
@@ -217,27 +202,20 @@ def time_calls(
     return Table(name, rows, table(rows).columns)
 
 
-def _on_the_device(calls: Sequence[Callable[[], Any]]) -> list[list[float]]:
-    return [samples.seconds for samples in measure(calls)]
+def _sampled(calls: Sequence[Callable[[], Any]], clock: str) -> list[list[float]]:
+    """Return the samples of each call by the clock of `time_calls`."""
+    if clock == "device":
+        return [samples.seconds for samples in measure(calls)]
+    if clock == "host":
+        one = functools.partial(host_seconds, budget=0.05)
+    else:
+        import cupy
 
-
-def _on_the_host(calls: Sequence[Callable[[], Any]]) -> list[list[float]]:
+        one = functools.partial(launch_seconds, synchronize=cupy.cuda.get_current_stream().synchronize, batches=4)
     samples: list[list[float]] = [[] for _ in calls]
     for number in turns(7, range(len(calls))):
-        samples[number] += host_seconds(calls[number], budget=0.05)
+        samples[number] += one(calls[number])
     return samples
-
-
-def _to_launch(calls: Sequence[Callable[[], Any]]) -> list[list[float]]:
-    import cupy
-
-    samples: list[list[float]] = [[] for _ in calls]
-    for number in turns(7, range(len(calls))):
-        samples[number] += launch_seconds(calls[number], cupy.cuda.get_current_stream().synchronize, batches=4)
-    return samples
-
-
-_CLOCKS = {"device": _on_the_device, "host": _on_the_host, "launch": _to_launch}
 
 
 def dots(timed: Table, title: str) -> Any:
@@ -270,24 +248,22 @@ def time_sizes(ways: Ways, sizes: Sequence[int], progress: Callable[[str], None]
 
 def table(rows: Sequence[Row], note: str = "") -> Table:
     """Show rows of `time_ways` and `copy_row`. A column without content is left out."""
-
-    def median(key: str) -> Callable[[Row], str]:
-        return lambda row: seconds(row[key]["median"]) if row.get(key) else ""
-
-    columns = [
-        ("way", lambda row: row["way"]),
-        ("elements", lambda row: f"{row['size']:,}" if "size" in row else ""),
-        ("clock", lambda row: row["clock"]),
-        ("warm median", median("seconds")),
+    columns: list[Column] = [
+        "way",
+        ("elements", "size"),
+        "clock",
+        ("warm median", "seconds"),
         RANGE,
-        ("cold L2", median("cold_seconds")),
-        ("bytes/s", lambda row: rate(row.get("bytes_per_second"))),
+        ("cold L2", "cold_seconds"),
+        "bytes_per_second",
         ("of the copy", lambda row: f"{row['share']:.2f}" if "share" in row else ""),
         ("times the fastest", lambda row: f"{row['times']:.3g}" if "times" in row else ""),
-        ("launch (host)", median("launch_seconds")),
-        ("launch (graph)", median("graph_seconds")),
+        ("launch (host)", "launch_seconds"),
+        ("launch (graph)", "graph_seconds"),
     ]
-    return Table("timing", rows, [(name, show) for name, show in columns if any(map(show, rows))], note)
+    shown = Table("timing", rows, columns, note)
+    shown.columns = [(heading, cell) for heading, cell in shown.columns if any(map(cell, rows))]
+    return shown
 
 
 def warnings(rows: Sequence[Row]) -> list[str]:

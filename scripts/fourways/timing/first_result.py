@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from fourways import figures, lesson, process, toolchain
 from fourways.case import Case
 from fourways.stages import STAGES
-from fourways.tables import Row, Table, seconds, seconds_range, summary
+from fourways.tables import Column, Row, Table, seconds, seconds_range, summary
 from fourways.timing.clocks import turns
 from fourways.ways import WAYS, Task, missing
 
@@ -185,13 +185,13 @@ def _judged(rows: Sequence[Row]) -> list[Row]:
 
 def first_result_table(rows: Sequence[Row]) -> Table:
     """Show the rows of `first_results`; the note has the stages that all ways share."""
-    columns = [
-        ("way", lambda row: row["way"]),
-        ("caches", lambda row: row["state"]),
+    columns: list[Column] = [
+        "way",
+        ("caches", "state"),
         *((name, lambda row, name=name: seconds(row["stages"][name])) for name in STAGES if name not in SHARED),
-        ("sum", lambda row: seconds(row["own_seconds"]["median"])),
+        ("sum", "own_seconds"),
         ("p10 – p90", lambda row: seconds_range(row["own_seconds"]["p10"], row["own_seconds"]["p90"])),
-        ("against the fastest", lambda row: row["verdict"]),
+        ("against the fastest", "verdict"),
     ]
     return Table("first_result", rows, columns, _note(rows) if rows else "")
 

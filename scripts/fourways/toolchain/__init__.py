@@ -24,7 +24,6 @@ from fourways.toolchain.find import (
     run,
 )
 from fourways.toolchain.missing import MORE, NO_NVCC, PACKAGES, SETUP, installed, missing
-from fourways.toolchain.sources import source_file
 from fourways.toolchain.stamp import stamp
 from fourways.toolchain.versions import (
     CUPY,

@@ -4,7 +4,15 @@ All that is particular to a way stands in its module: label, colour, what it nee
 its machine code is made, how a profiler sees its source lines. A sixth way is one more module that ends in `register`.
 """
 
-from fourways.ways import nvrtc, nvcc, pycuda, pybind11, host  # isort: skip  # the order of all tables
-from fourways.ways.functions import GPU_SIZE, HOST_SIZE, Variant, Ways, is_host, side_by_side
-from fourways.ways.run import Ran, Task, run_way
-from fourways.ways.way import WAYS, Stage, Way, function_name, launch_text, missing, register, unregister
+# the order of all tables
+# isort: off
+import fourways.ways.nvrtc
+import fourways.ways.nvcc
+import fourways.ways.pycuda
+import fourways.ways.pybind11
+import fourways.ways.host
+
+# isort: on
+from fourways.ways.functions import GPU_SIZE, HOST_SIZE, Ways, is_host, side_by_side
+from fourways.ways.run import Task, run_way
+from fourways.ways.way import WAYS, function_name, launch_text, missing

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from fourways.kernels import InputError
 from fourways.ways.way import WAYS
@@ -11,6 +12,8 @@ GPU_SIZE = 2**26
 
 HOST_SIZE = 2**22
 """Elements timed on the CPU."""
+
+Question = tuple[tuple, Any, float, Mapping[int, int], float]
 
 
 @dataclass
@@ -39,6 +42,14 @@ class Ways:
     def runnable(self) -> dict[str, Callable[..., None]]:
         """The functions that can run on this machine, keyed by way."""
         return {way: function for way, function in self.functions.items() if way not in self.missing}
+
+    def question(self, size: int) -> Question:
+        """Return the inputs and the right outputs at a size, `rtol`, `in_place` and `atol`.
+
+        They are the last arguments of `checking.verdict` and of `timing.Judged`.
+        """
+        inputs = self.make_inputs(size)
+        return inputs, self.reference(*inputs), self.rtol, self.in_place, self.atol
 
     def called(self, way: str) -> str:
         """The name of a way in messages: `doublify_nvrtc`, or with several files `a.cu, nvrtc`."""

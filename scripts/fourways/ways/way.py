@@ -113,11 +113,6 @@ def register(way: Way) -> Way:
     return way
 
 
-def unregister(name: str) -> None:
-    """Remove a registered way."""
-    del WAYS[name], figures.COLOURS[name]
-
-
 def missing(name: str, of_case: bool = False) -> str | None:
     """The reason why a way cannot run here, with the remedy, or None. `of_case` asks about a kernel of the user's own.
 

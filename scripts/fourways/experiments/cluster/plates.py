@@ -100,11 +100,11 @@ def scaling_table(rows: list[tables.Row], problems: str = "") -> tables.Table:
     rows = [*alone.values(), *(row for row in rows if row["gpus"] > 1)] if alone else []
     rows = [row | {"speedup": alone[row["side"]]["seconds"] / row["seconds"]} for row in rows]
     rows.sort(key=lambda row: (row["side"], row["gpus"]))
-    columns = [
+    columns: list[tables.Column] = [
         ("plate", lambda row: f"{row['side']}²"),
-        ("GPUs", lambda row: str(row["gpus"])),
-        ("halos", lambda row: row["how"]),
-        ("a step", lambda row: tables.seconds(row["seconds"])),
+        ("GPUs", "gpus"),
+        ("halos", "how"),
+        ("a step", "seconds"),
         ("times one GPU", lambda row: f"{row['speedup']:.2f}"),
     ]
     return tables.Table("scaling", rows, columns, f"Host clock, the slowest rank; the median of five runs.{problems}")
@@ -122,12 +122,8 @@ def build_rows(ranks: list[dict[str, dict[str, float]]]) -> list[tables.Row]:
 
 def builds_table(rows: list[tables.Row]) -> tables.Table:
     """Show the rows of `build_rows`."""
-    columns = [
-        ("ranks", lambda row: str(row["ranks"])),
-        ("kernel by", lambda row: row["way"]),
-        ("the slowest rank waits", lambda row: tables.seconds(row["seconds"])),
-        ("CPU, all ranks", lambda row: tables.seconds(row["cpu_seconds"])),
-    ]
+    columns: list[tables.Column] = ["ranks", ("kernel by", "way"), ("the slowest rank waits", "seconds")]
+    columns.append(("CPU, all ranks", "cpu_seconds"))
     return tables.Table("rank_builds", rows, columns, "Host clock, empty caches; one run.")
 
 

@@ -58,12 +58,8 @@ def compare_plans(client: Any, path: Path, arch: str, nvcc: bool = False) -> tab
     rows = [{"plan": name} | _measured(client, plan) for name, plan in plans.items()]
     for row in rows:
         row["cpu_seconds"] = max(0.0, row["cpu_seconds"] - asking)
-    columns = [
-        ("plan", lambda row: row["plan"]),
-        ("builds", lambda row: str(row["built"])),
-        ("CPU, all workers", lambda row: tables.seconds(row["cpu_seconds"])),
-        ("until the last has it", lambda row: tables.seconds(row["seconds"])),
-    ]
+    columns: list[tables.Column] = ["plan", ("builds", "built"), ("CPU, all workers", "cpu_seconds")]
+    columns.append(("until the last has it", "seconds"))
     return tables.Table("storm", rows, columns, f"{rows[0]['workers']} workers, one run each; host clock.")
 
 

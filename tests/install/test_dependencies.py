@@ -16,9 +16,11 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from fourways import install, toolchain
+from fourways import toolchain
+from fourways.install.pycuda import PYCUDA, PYCUDA_SHA256
+from fourways.install.wheelhouse import read_lock
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 
 FROM_CONDA = {"python", "pip", "git", "make", "gxx_linux-64"}
@@ -112,7 +114,7 @@ def test_environment_yml_says_where_each_package_comes_from(lock: str) -> None:
     text = (ROOT / "environment.yml").read_text(encoding="utf-8")
     [from_lock] = re.findall(r"^#   requirements.lock .*?(?=^#   \S)", text, re.MULTILINE | re.DOTALL)
     [built] = re.findall(r"^#   built from source +(\w+):", text, re.MULTILINE)
-    named = set(re.findall(r"[\w-]+", from_lock)) & install.read_lock(lock).keys()
+    named = set(re.findall(r"[\w-]+", from_lock)) & read_lock(lock).keys()
     assert named >= {"cupy-cuda13x", "pybind11", "jupyter-book", "cmake", "matplotlib"} and built == "pycuda"
 
 
@@ -166,7 +168,7 @@ def test_lock_satisfies_pyproject(pyproject: dict[str, Any], lock: str, python: 
 
 
 def test_lock_hashes_every_entry(lock: str) -> None:
-    entries = [text for texts in install.read_lock(lock).values() for text in texts]
+    entries = [text for texts in read_lock(lock).values() for text in texts]
     assert len(entries) > 100
     unhashed = [text.split()[0] for text in entries if not re.search(r"--hash=sha256:[0-9a-f]{64}\b", text)]
     assert unhashed == []
@@ -182,9 +184,9 @@ def test_no_package_host_is_named(name: str) -> None:
 
 def test_one_pycuda_everywhere(pyproject: dict[str, Any], lock: str) -> None:
     """The version is pyproject's; install pins it with its hash; the lock holds what it needs, not itself."""
-    assert pyproject["project"]["optional-dependencies"]["pycuda"] == [f"pycuda=={install.PYCUDA}"]
-    assert re.fullmatch(r"[0-9a-f]{64}", install.PYCUDA_SHA256)
-    entries = install.read_lock(lock)
+    assert pyproject["project"]["optional-dependencies"]["pycuda"] == [f"pycuda=={PYCUDA}"]
+    assert re.fullmatch(r"[0-9a-f]{64}", PYCUDA_SHA256)
+    entries = read_lock(lock)
     assert "pycuda" not in entries
     wanted = {name for name, texts in entries.items() if re.search(r"^ +#.* pycuda$", "".join(texts), re.MULTILINE)}
     assert wanted == {"mako", "platformdirs", "pytools"}  # what its metadata asks for
@@ -197,7 +199,7 @@ RECORDED = sorted((ROOT / "book" / "results").glob("*/*.json"))
 def test_the_book_is_recorded_with_what_the_lock_installs(lock: str, file: Path) -> None:
     """CuPy, PyCUDA, and the compilers and linkers that make machine code: readers see the sizes and words of theirs."""
     stamp = json.loads(file.read_text(encoding="utf-8"))["stamp"]
-    versions = locked(lock, ".".join(stamp["python"].split(".")[:2])) | {"pycuda": install.PYCUDA}
+    versions = locked(lock, ".".join(stamp["python"].split(".")[:2])) | {"pycuda": PYCUDA}
     recorded = {"nvidia-cuda-nvcc": stamp["nvcc"]} | stamp["packages"]
     judged = {name for name in recorded if re.match("cupy|pycuda|nvidia-", name)}
     on_gpu = {"pycuda"} if stamp["device"] else set()  # `choose` runs no kernel
