@@ -1,4 +1,4 @@
-"""What lesson 05 builds and measures: a project with a pybind11 module, hostile calls, costs of a call, loops over time.
+"""What lesson 05 builds and measures: a project with a pybind11 module, hostile calls, a call's costs, loops over time.
 
 Building and hostile calls need a C++ compiler and nvcc, but no GPU, and so do the judges of the lesson's exercises.
 """
@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import building, checking, kernels, tables, timing, toolchain
+from fourways import building, timing, toolchain
 from fourways.tables import Column, Row, Table, seconds, summary
 
 _ACTIVATED = ("CUDACXX", "CUDA_PATH", "CUDA_HOME", "LIBRARY_PATH", "NVCC")
@@ -119,7 +119,7 @@ class Project:
             raise RuntimeError(f"the calls could not be made:\n{said}") from None
         before = next(reversed(self._columns.values()), {})
         self._columns[version] = {name: verdict for name, (verdict, _) in told.items()}
-        rows = [
+        rows: list[Row] = [
             {"call": name}
             | {column: verdicts.get(name, "") for column, verdicts in self._columns.items()}
             | {"message": message if verdict != "launched" else ""}
@@ -133,13 +133,15 @@ class Project:
     def load(self) -> Any:
         """Rebuild the project if it changed, import its module into this process, and return it.
 
-        A copy of the module's file is imported, so each call returns a new module. Raises RuntimeError if a build fails.
+        A copy of the module's file is imported, so each call returns a new module. Raises RuntimeError if it does not
+        build.
         """
         built = self._python("import heat; print(heat.__file__)").splitlines()[-1:]
         if not built or not Path(built[0]).is_file():
             raise RuntimeError("the module could not be built: try `import heat` by `python`")
         folder = Path(mkdtemp(dir=self._folder.name))
-        spec = importlib.util.spec_from_file_location("heat", shutil.copy(built[0], folder))
+        name = f"{folder.name}.heat"  # pybind11 returns the module that it has made under a name
+        spec = importlib.util.spec_from_file_location(name, shutil.copy(built[0], folder))
         assert spec and spec.loader
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
@@ -186,7 +188,7 @@ class Project:
         done = subprocess.run(words, capture_output=True, text=True, env=variables)
         if "FAILED: " in done.stderr:
             return _compiler_words(done.stderr)
-        printed = re.sub(r"(?m)^(Running cmake .*) in /.*$", r"\1", done.stdout)
+        printed = re.sub(r"(?m)^Running cmake .*\n", "", done.stdout)
         return (printed + "".join(done.stderr.splitlines(keepends=True)[-1:] * (done.returncode != 0))).rstrip()
 
 
@@ -205,11 +207,10 @@ def _variables() -> dict[str, str]:
     return os.environ | {"PATH": path}
 
 
-def _run(*words: object, env: Mapping[str, str] | None = None) -> str:
+def _run(*words: object, env: Mapping[str, str] | None = None, timeout: float | None = None) -> str:
     """Run a program, and return its output. Raises RuntimeError with the output if it fails."""
-    done = subprocess.run(
-        [str(word) for word in words], text=True, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
+    both: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    done = subprocess.run([str(word) for word in words], text=True, env=env, timeout=timeout, **both)
     if done.returncode:
         raise RuntimeError(f"{words[0]} failed:\n{done.stdout}")
     return done.stdout
@@ -228,8 +229,9 @@ class _OnlyDLPack:
 def ladder(heat: Any, launches: int = 200) -> Table:
     """Time calls that queue one step of a small plate (host clock), by how the binding learns the arrays' addresses.
 
-    `heat` is the lesson's module. The first row is a launch in a loop in C++, and `times` a row's median divided by its.
-    PyTorch's row is left out where PyTorch is not installed. Raises AssertionError if two calls differ in their result.
+    `heat` is the lesson's module. One row is a launch in a loop in C++, and `times` is a row's median divided by that
+    row's. PyTorch's row is left out where PyTorch is not installed.
+    Raises AssertionError if two calls differ in their result.
     """
     import cupy as cp
 
@@ -269,7 +271,9 @@ def ladder(heat: Any, launches: int = 200) -> Table:
             call()
         samples[name].append((time.perf_counter() - start) / launches)
     cp.cuda.Device().synchronize()
-    rows = [{"array": name, "clock": "host", "seconds": summary(times[1:])} for name, times in samples.items()]
+    rows: list[Row] = [
+        {"array": name, "clock": "host", "seconds": summary(times[1:])} for name, times in samples.items()
+    ]
     rows = sorted(rows, key=lambda row: row["seconds"]["median"])
     raw = next(row["seconds"]["median"] for row in rows if row["array"] == in_cpp)
     rows = [row | {"times": row["seconds"]["median"] / raw} for row in rows]
@@ -340,7 +344,7 @@ def _until_done(call: Callable[[], Any]) -> None:
 
 
 def counting_meanwhile(calls: Mapping[str, Callable[[], Any]]) -> Table:
-    """Call each function, and tell how far another Python thread counts until it returns (host clock, one call each)."""
+    """Call each function once, and tell how far another Python thread counts until it returns (host clock)."""
     import cupy as cp
 
     rows: list[Row] = []
@@ -360,7 +364,8 @@ def counting_meanwhile(calls: Mapping[str, Callable[[], Any]]) -> Table:
         thread.join()
         cp.cuda.Device().synchronize()
         rows.append({"call": name, "clock": "host", "seconds": elapsed, "counted_meanwhile": counted})
-    return Table("gil", rows, ["call", "seconds", "counted_meanwhile"], "Host clock, one call each.")
+    columns: list[Column] = ["call", ("took", lambda row: seconds(row["seconds"])), "counted_meanwhile"]
+    return Table("gil", rows, columns, "Host clock, one call each.")
 
 
 Kernel = tuple[str, tuple[str, ...], tuple[int, int], tuple[int, int]]
@@ -376,14 +381,16 @@ def towards_the_roof(variants: Mapping[str, Kernel], reference: Callable[[Any], 
     """
     import cupy as cp
 
-    side = int(timing.gpu_size(bytes_per_element=8, most=2**28) ** 0.5) // 4 * 4
+    side = int(timing.gpu_size(bytes_per_element=32, most=2**28) ** 0.5) // 4 * 4
     plate = cp.random.default_rng(1).random((side, side), dtype=cp.float32)
+    narrow = cp.ascontiguousarray(plate[:, :-1])
+    pairs = {each.shape: (each, cp.empty_like(each)) for each in (plate, narrow)}
     calls: dict[str, Callable[[], None]] = {}
     registers: list[int] = []
     for name, (text, options, block, (across, down)) in variants.items():
         kernel = cp.RawModule(code=text, options=options).get_function(name.split(",")[0])
-        u = cp.ascontiguousarray(plate[:, :-1]) if name.endswith("odd width") else plate
-        v = cp.full_like(u, cp.nan)
+        u, v = pairs[(narrow if name.endswith("odd width") else plate).shape]
+        v.fill(cp.nan)
         h, w = u.shape
         arguments = (-(-w // across), -(-h // down)), block, (u, v, np.int64(h), np.int64(w))
         calls[name] = functools.partial(kernel, *arguments)
@@ -453,10 +460,10 @@ YOURS
 
 
 def check_fit(fit: str) -> str:
-    """Judge the C++ text of `void fit(const Plate &u, const Plate &v)`, which throws a ValueError for plates that overlap.
+    """Judge the C++ text of `void fit(const Plate &u, const Plate &v)`, which refuses plates that share memory.
 
-    Plates of different shapes are to be refused, too, and all others accepted. The text is compiled, and called with
-    addresses that nobody reads.
+    It refuses plates of different shapes, too, and accepts all others. To refuse is to throw a ValueError. The text is
+    compiled, and called with addresses that must not be read.
     """
     if "fit" not in fit:
         return "Not yet: the text has no function `fit`."
@@ -479,9 +486,12 @@ def check_fit(fit: str) -> str:
         source.write_text(_PLATES.replace("FIT", fit))
         try:
             _compile(source, module)
-            told = json.loads(_run(sys.executable, "-c", _FITS, folder, json.dumps(calls + shapes)))
         except RuntimeError as error:
             return _not_yet(error)
+        try:
+            told = json.loads(_run(sys.executable, "-c", _FITS, folder, json.dumps(calls + shapes), timeout=20))
+        except (RuntimeError, subprocess.TimeoutExpired):
+            return "Not yet: the call crashed, or did not end. Compare the addresses; do not read what lies there."
     for (u, v, problem), exception in zip(cases, told, strict=False):
         apart = abs(u - v) >= size
         if apart == bool(exception):
@@ -535,7 +545,8 @@ def _compile(source: Path, module: Path) -> None:
 
 
 def _not_yet(error: Exception) -> str:
-    """Return "Not yet: " and the first line that says what is wrong."""
+    """Return "Not yet: " and the first line of a compiler, of CMake or of Python that says what is wrong."""
     lines = str(error).splitlines()
-    wrong = [line[line.index("error: ") :] for line in lines if "error: " in line] or lines[-1:]
+    wrong = [line[line.index("error: ") :] for line in lines if "error: " in line]
+    wrong += re.findall(r"CMake Error.*:\s*\n\s*(\S.*)", str(error)) or lines[-1:]
     return f"Not yet: {wrong[0]}"
