@@ -70,9 +70,9 @@ class Project:
         (self._root / name).write_text(text.lstrip("\n"))
 
     def insert(self, name: str, marker: str, lines: str) -> None:
-        """Insert lines into a file of the project, before the line with the comment `marker`, which stays.
+        """Insert lines into a file of the project, above the line that holds `marker`.
 
-        Raises ValueError if the file has no such line, or several.
+        Raises ValueError if the file does not hold `marker` exactly once.
         """
         text = (self._root / name).read_text()
         if text.count(marker) != 1:
@@ -98,14 +98,14 @@ class Project:
         print(f"pip install: {time.perf_counter() - start:.1f} s")
 
     def python(self, program: str) -> None:
-        """Run a program in a fresh Python process that sees no GPU, and print its output, and an error in short.
+        """Run a program in a fresh Python process that sees no GPU; print its output, and the last line of an error.
 
         An edited project is rebuilt when the program imports it. If that fails, the compiler's words are printed.
         """
         print(self._python(program))
 
     def attempt(self, calls: str, version: str) -> Table:
-        """Make the calls of a Python text in a fresh process that sees no GPU, and return what became of each.
+        """Make the calls of a Python text in a fresh process that sees no GPU; return what became of each call.
 
         The text defines `calls`: by name, the arguments u and v of `heat.step`. NumPy's arrays become stand-ins for a
         GPU's. `version` names a column; the columns of earlier attempts stay, and if few calls have changed, the table
