@@ -32,7 +32,7 @@ class Program(NamedTuple):
 
 
 def held_out(
-    name: str, recordings: Mapping[str, Mapping[str, Cost]], programs: Sequence[Program], runs: int = 5
+    name: str, recordings: Mapping[str, Mapping[str, Cost]], programs: Sequence[Program], runs: int = 3
 ) -> Table:
     """Predict each program for each way of lesson `name` that can run here, and measure it in `runs` fresh processes.
 
