@@ -174,7 +174,7 @@ def test_the_report_to_download_is_that_of_the_recorded_run() -> None:
     bundles = [output["data"][tables.MIME] for output in outputs if tables.MIME in output.get("data", {})]
     shown = [row for bundle in bundles for row in bundle["rows"] if row.get("kernel") == "colmeans"]
     report = profiling.read(GIVEN)
-    assert {row["launch"] for row in shown} == {1, 2}
+    assert {row["launch"] for row in shown} >= {1, 2}
     assert all(row in report.metrics or row in report.lines for row in shown)
 
 
