@@ -5,7 +5,6 @@ profiler starts the program that it looks at. The judges of the lesson's exercis
 """
 
 import inspect
-import os
 import re
 import shlex
 import shutil
@@ -254,7 +253,8 @@ def roofline(*told: profiling.Report) -> Any:
     """Draw the launches of the reports of colmeans and iterate below the roofs of their GPU; None without launches."""
     names = ("as found", "coalesced", "repaired", "iterate")
     rows = [row for report in told for row in report.metrics if row["metric"] == "roofline"]
-    named = [row | {"launch": number, "kernel": name} for number, (name, row) in enumerate(zip(names, rows), 1)]
+    pairs = enumerate(zip(names, rows, strict=False), 1)
+    named = [row | {"launch": number, "kernel": name} for number, (name, row) in pairs]
     return profiling.figure(named, "Four launches") if named else None
 
 
@@ -290,15 +290,6 @@ def iterations(text: str, steps: Sequence[int], size: int = 2**26) -> Table:
     timed = timing.time_calls(calls, moved=8 * size, name="iterations")
     timed.note = f"{size:,} elements."
     return timed
-
-
-def room() -> None:
-    """Print what the compiler says of a block's shared memory and a thread's registers, as found and as repaired."""
-    for macros in (AS_FOUND, REPAIRED):
-        options = tuple(f"-D{macro}" for macro in macros.split())
-        built = building.build(kernels.path("colmeans"), "nvrtc", "sm_90", options=options)
-        print(f"{macros or 'defaults':20}: {built.registers} registers a thread,", end=" ")
-        print(f"{built.shared_bytes:,} bytes of shared memory a block")
 
 
 def variants() -> None:
@@ -337,8 +328,8 @@ def named_source() -> None:
     listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     (name,) = set(re.findall(r'## File "([^"]+)"', listing))
     short = re.sub(r"[0-9a-f]{20,}", "HASH", name)
-    print(f"named: {short}, which is {'there' if os.path.exists(name) else 'gone'}")
-    print(f"in the cache, of the same name: {'yes' if (cache / os.path.basename(name)).exists() else 'no'}")
+    print(f"named: {short}, which is {'there' if Path(name).exists() else 'gone'}")
+    print(f"in the cache, of the same name: {'yes' if (cache / Path(name).name).exists() else 'no'}")
 
 
 def check_sectors(function: Callable[[list[int]], Any]) -> str:
