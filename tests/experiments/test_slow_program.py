@@ -44,6 +44,20 @@ def test_without_a_gpu_a_reason_is_printed(folder: Path, capsys: pytest.CaptureF
     assert slow_program.drawing([], "") is None and slow_program.sums([]) is None
 
 
+def test_the_sums_tell_the_gpu_s_work() -> None:
+    rows = [
+        {"kind": kind, "name": name, "clock": clock, "start_seconds": start, "seconds": 1e-3, "stream": 7}
+        for kind, name, clock, start in [
+            ("API call", "cuLaunchKernel", "host", 0.0),
+            ("kernel", "colmeans", "device", 0.001),
+            ("copy", "device to host", "device", 0.004),
+        ]
+    ]
+    table = slow_program.sums(rows)
+    assert table is not None and table.note == "Device clock, by CUPTI. The GPU works for 2.00 ms."
+    assert [row["name"] for row in table.rows] == ["colmeans", "device to host", "between first and last work"]
+
+
 def test_a_program_of_one_kernel_is_python(folder: Path) -> None:
     text = 'a """kernel"""\\n'
     ast.parse(slow_program._ONE_KERNEL.format(text=text))

@@ -35,15 +35,13 @@ Analysis = Callable[[Colmeans, Any, Any], list[int]]
 _EVERY, _THREADS = 100, 256
 _EMPTY = """extern "C" __global__ void colmeans(const float *x, float *means, long long batch, long long rows,
                                     long long columns) {}"""
-_PROGRAM = r'''"""{name}: in which matrices is the mean of a column above LIMIT?"""
+_PROGRAM = r'''"""{name}: in which matrices is the mean of a column above 1?"""
 import sys
 
 import numpy as np
 from cupyx.profiler import profile, time_range
 
 from fourways.experiments import slow_program
-
-LIMIT = 1.0
 
 
 {analysis}
@@ -155,8 +153,12 @@ def drawing(rows: Sequence[Row], title: str) -> Any:
 
 
 def sums(rows: Sequence[Row]) -> Table | None:
-    """Sum up the work on the GPU in the rows of `record`; None without rows."""
-    return timeline.table(rows) if rows else None
+    """Sum up the work on the GPU in the rows of `record`, by name and in all; None without rows."""
+    if not rows:
+        return None
+    table, work = timeline.table(rows), [row["seconds"] for row in rows if row["clock"] == "device"]
+    table.note = f"{table.note} The GPU works for {tables.seconds(sum(work))}."
+    return table
 
 
 def race(runs: Mapping[str, tuple[Analysis, Colmeans]], x: Any, means: Any) -> Table:
@@ -251,11 +253,13 @@ def lines(told: profiling.Report, launch: int, count: int = 3) -> Table | None:
 
 def roofline(*told: profiling.Report) -> Any:
     """Draw the launches of the reports of colmeans and iterate below the roofs of their GPU; None without launches."""
-    names = ("as found", "coalesced", "repaired", "iterate")
+    forms = ("as found", "coalesced", "repaired")
     rows = [row for report in told for row in report.metrics if row["metric"] == "roofline"]
-    pairs = enumerate(zip(names, rows, strict=False), 1)
-    named = [row | {"launch": number, "kernel": name} for number, (name, row) in pairs]
-    return profiling.figure(named, "Four launches") if named else None
+    named = [
+        row | {"launch": number, "kernel": forms[row["launch"] - 1] if row["kernel"] == "colmeans" else row["kernel"]}
+        for number, row in enumerate(rows, 1)
+    ]
+    return profiling.figure(named, "Launches below their roofs") if named else None
 
 
 def dram(told: profiling.Report) -> None:
