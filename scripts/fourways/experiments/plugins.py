@@ -6,19 +6,19 @@ the `ObjectCode` of a linked cubin.
 
 import functools
 import os
-import re
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
-from fourways import building, checking, figures, host, kernels, linking, sass, tables, timing, toolchain
+from fourways import building, checking, figures, host, kernels, linking, sass, timing, toolchain
 from fourways.tables import Column, Row, Table, summary
 
 FORMS = {
@@ -65,18 +65,16 @@ def _ptx_without_driver(text: str) -> Any:
         return ObjectCode.from_ptx(building.build(file, "nvrtc", arch(), "ptx", ("-rdc=true", "-DPLUGIN")).code)
 
 
-def linked(*units: Any, lto: bool | None = None) -> Any:
-    """Link units by nvJitLink, and return the program. `lto` is by default whether a unit is LTO-IR.
+def linked(*units: Any) -> Any:
+    """Link units by nvJitLink, with link-time optimization if one of them is LTO-IR, and return the program.
 
     Raises the linker's errors.
     """
     from cuda.core import Linker
 
-    return Linker(*units, options=_link_options(_is_lto(units) if lto is None else lto)).link("cubin")
-
-
-def _is_lto(units: Sequence[Any]) -> bool:
-    return any(unit.code_type == "ltoir" for unit in units)
+    return Linker(*units, options=_link_options(any(unit.code_type in ("ltoir", "library") for unit in units))).link(
+        "cubin"
+    )
 
 
 def _link_options(lto: bool) -> Any:
@@ -145,14 +143,6 @@ def look(programs: Mapping[str, Any], whole: Any) -> Table:
     return Table("looked_inside", rows, note=note)
 
 
-def show_a_call(program: Any) -> None:
-    """Print a kernel's first call with the two lines before it, and the function that it calls."""
-    lines = listing(program)
-    call = next(number for number, line in enumerate(lines) if line.base == "CALL")
-    print("in the kernel:", *lines[call - 2 : call + 1], sep="\n    ")
-    print("user_transform:", *listing(program, "user_transform"), sep="\n    ")
-
-
 def _launcher(kernel: Any, grid: Any, block: Any) -> Callable[..., None]:
     from cuda.core import LEGACY_DEFAULT_STREAM, LaunchConfig, launch
 
@@ -202,7 +192,7 @@ def race(runs: Mapping[str, Callable[[Any, Any], None]], case: Any, name: str = 
             raise AssertionError(f"{way}: {told}")
     size = timing.gpu_size(bytes_per_element=8, most=2**26)
     x, y = cp.ones(size, cp.float32), cp.empty(size, cp.float32)
-    timed = timing.time_calls({way: functools.partial(run, x, y) for way, run in runs.items()}, name=name)
+    timed = timing.time_calls({way: partial(run, x, y) for way, run in runs.items()}, name=name)
     timed.note = f"{size:,} elements."
     return timed
 
@@ -227,29 +217,6 @@ def main_line(error: Exception) -> str:
     return lines[-1] if lines else f"{type(error).__name__}: {text.splitlines()[0]}"
 
 
-def from_the_future(unit: Any) -> Any:
-    """Return a unit of PTX or LTO-IR whose header names a newer version, as a newer compiler would write it."""
-    from cuda.core import ObjectCode
-
-    if unit.code_type == "ptx":
-        return ObjectCode.from_ptx(re.sub(rb"\.version \d+\.\d+", b".version 99.0", unit.code))
-    code = bytearray(unit.code)
-    code[6] += 1  # one of the version numbers that NVRTC 13 writes there
-    return ObjectCode.from_ltoir(bytes(code))
-
-
-def versions(pairs: Sequence[tuple[str, str]]) -> None:
-    """Print for each pair of CUDA versions whether the second one's nvJitLink takes the first one's PTX and LTO-IR."""
-    for made, taken in pairs:
-        for form in ("ptx", "ltoir"):
-            try:
-                linking.check_versions(form, ("NVRTC", made), ("nvJitLink", taken))
-                told = "fits"
-            except linking.LinkingError as error:
-                told = str(error).splitlines()[0].split("; ")[-1]
-            print(f"{form:5} from {made} to {taken}: {told}")
-
-
 def price(library: str, plugin: str) -> Table:
     """Time the compilers and the linker for two libraries, each shipped as source and in the forms (host clock).
 
@@ -267,19 +234,19 @@ def price(library: str, plugin: str) -> Table:
 
 
 def _priced(name: str, library: str, plugin: str, form: str, repeats: int) -> Row:
-    headers = {"include_path": [str(folder) for folder in toolchain.include_dirs()]}
+    headers: dict[str, Any] = {"include_path": [str(folder) for folder in toolchain.include_dirs()]}
     row: Row = {"library": name, "shipped": form, "clock": "host", "once_seconds": None, "link_seconds": None}
     if form == "one source":
         samples = [_clock(lambda: one_source(library, plugin, **headers)) for _ in range(repeats)]
         each, shipped, program = [seconds for _, seconds in samples], len(library.encode()), samples[0][0]
     else:
-        more = headers if form != "ptx" else {}
+        more: dict[str, Any] = headers if form != "ptx" else {}
         made = [_clock(lambda: compiled(library, form, **more)) for _ in range(repeats)]
         unit, row["once_seconds"] = made[0][0], summary([seconds for _, seconds in made])
         each, links = [], []
         for _ in range(5):
             user, compiling = _clock(lambda: compiled(plugin, form))
-            program, joining = _clock(lambda user=user: linked(unit, user))
+            program, joining = _clock(partial(linked, unit, user))
             each.append(compiling + joining)
             links.append(joining)
         row["link_seconds"], shipped = summary(links), len(unit.code)
@@ -305,18 +272,6 @@ def _draw(program: Any, name: str, picture: Any) -> None:
     start(picture.data.ptr, *_view(name, picture.shape))
 
 
-def draw(program: Any, name: str, shape: tuple[int, int] = (320, 480)) -> np.ndarray:
-    """Draw a fractal of `WINDOWS` on the GPU by a linked program, and return the steps of each pixel (float32)."""
-    import cupy as cp
-    from cuda.core import Device
-
-    Device().set_current()
-    picture = cp.full(shape, cp.nan, cp.float32)
-    _draw(program, name, picture)
-    steps: np.ndarray = picture.get()
-    return steps
-
-
 def draw_on_the_cpu(plugin: str, name: str, shape: tuple[int, int] = (320, 480)) -> np.ndarray:
     """Draw a fractal of `WINDOWS` by the host way, with library and plug-in as one text."""
     picture = np.full(shape, np.nan, np.float32)
@@ -329,23 +284,29 @@ def _on_the_host(plugin: str, kernel: str) -> host.HostKernel:
     return module.get_function(kernel)
 
 
-def fractals(steps: Mapping[str, str]) -> Table:
+def fractals(steps: Mapping[str, str], pictures: Mapping[str, np.ndarray]) -> Table:
     """Link `escape_time` to each step as PTX and as LTO-IR, and time a picture of 4096 × 6144 pixels (device clock).
 
-    `steps[name]` is the text of the `user_step` of a fractal of `WINDOWS`.
+    `steps[name]` is the text of the `user_step` of a fractal of `WINDOWS`. `same_pixels` is the share of the pixels of
+    `pictures[name]` that the GPU draws alike.
     """
     import cupy as cp
     from cuda.core import Device
 
     Device().set_current()
     large, source, rows = cp.empty((4096, 6144), cp.float32), kernels.source("escape_time"), list[Row]()
+    library = {form: compiled(source, form) for form in ("ptx", "ltoir")}
     for name, step in steps.items():
         row: Row = {"plug_in": name, "clock": "device"}
-        for form in ("ptx", "ltoir"):
-            program = linked(compiled(source, form), compiled(step, form))
-            row[f"{form}_seconds"] = summary(timing.device_seconds(functools.partial(_draw, program, name, large)))
-        rows.append(row | {"ratio": row["ptx_seconds"]["median"] / row["ltoir_seconds"]["median"]})
+        for form, unit in library.items():
+            program = linked(unit, compiled(step, form))
+            row[f"{form}_seconds"] = summary(timing.device_seconds(partial(_draw, program, name, large)))
+        small = cp.full(pictures[name].shape, cp.nan, cp.float32)
+        _draw(program, name, small)
+        same = float(np.mean(small.get() == pictures[name]))
+        rows.append(row | {"ratio": row["ptx_seconds"]["median"] / row["ltoir_seconds"]["median"], "same_pixels": same})
     columns: list[Column] = [("plug-in", "plug_in"), ("PTX", "ptx_seconds"), ("LTO-IR", "ltoir_seconds"), "ratio"]
+    columns.append(("as on the CPU", lambda row: f"{row['same_pixels']:.1%}"))
     return Table("fractals", rows, columns, f"{large.shape[0]} × {large.shape[1]} pixels.")
 
 
@@ -399,7 +360,8 @@ def calls_in_file(library: Path) -> int:
 def check_front_door(accept: Callable[[str], Any]) -> str:
     """Judge `accept(text)`: the linked program of a plug-in that fits and is inlined; ValueError for any other text.
 
-    The plug-ins have other numbers at each try. A program must have the machine code of library and plug-in as one text.
+    The plug-ins have other numbers at each try. A program must have the machine code of library and
+    plug-in as one text.
     """
     random = np.random.default_rng()
     factor, shift = (f"{number:.3f}f" for number in random.uniform(0.1, 0.9, 2))
