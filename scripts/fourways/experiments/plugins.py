@@ -202,7 +202,7 @@ def attempt(calls: Mapping[str, Callable[[], Any]]) -> None:
     for name, call in calls.items():
         try:
             made = call()
-            print(f"{name}: {f'links, {calls_left(made)} calls left' if hasattr(made, 'code') else 'loaded'}")
+            print(f"{name}: {f'links, {calls_left(made)} calls left' if hasattr(made, 'code_type') else 'loaded'}")
         except Exception as error:
             print(f"{name}: {main_line(error)}")
 
@@ -265,11 +265,11 @@ def _view(name: str, shape: tuple[int, int]) -> tuple[Any, ...]:
     return (*map(np.int64, shape), *map(np.float32, (left, top, across / shape[1])))
 
 
-def _draw(program: Any, name: str, picture: Any) -> None:
-    """Draw a fractal of `WINDOWS` into a float32 array on the GPU."""
+def _drawing(program: Any, name: str, picture: Any) -> Callable[[], None]:
+    """Return a function that draws a fractal of `WINDOWS` into a float32 array on the GPU."""
     height, width = picture.shape
     start = _launcher(program.get_kernel("escape_time"), (-(-width // 32), -(-height // 8)), (32, 8))
-    start(picture.data.ptr, *_view(name, picture.shape))
+    return partial(start, picture.data.ptr, *_view(name, picture.shape))
 
 
 def draw_on_the_cpu(plugin: str, name: str, shape: tuple[int, int] = (320, 480)) -> np.ndarray:
@@ -300,9 +300,9 @@ def fractals(steps: Mapping[str, str], pictures: Mapping[str, np.ndarray]) -> Ta
         row: Row = {"plug_in": name, "clock": "device"}
         for form, unit in library.items():
             program = linked(unit, compiled(step, form))
-            row[f"{form}_seconds"] = summary(timing.device_seconds(partial(_draw, program, name, large)))
+            row[f"{form}_seconds"] = summary(timing.device_seconds(_drawing(program, name, large)))
         small = cp.full(pictures[name].shape, cp.nan, cp.float32)
-        _draw(program, name, small)
+        _drawing(program, name, small)()
         same = float(np.mean(small.get() == pictures[name]))
         rows.append(row | {"ratio": row["ptx_seconds"]["median"] / row["ltoir_seconds"]["median"], "same_pixels": same})
     columns: list[Column] = [("plug-in", "plug_in"), ("PTX", "ptx_seconds"), ("LTO-IR", "ltoir_seconds"), "ratio"]
