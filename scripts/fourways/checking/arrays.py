@@ -13,7 +13,6 @@ _GUARD = 4096  # elements on either side of an array: more than a few blocks too
 BESIDE_AN_OUTPUT, BESIDE_AN_INPUT = b"\xff\xff\xff\xff", b"\xff\xff\xff\x7f"
 
 Expected = np.ndarray | Mapping[str, np.ndarray]
-NONE: Mapping[int, int] = {}
 
 
 def poison(dtype: Any) -> Any:
@@ -43,7 +42,7 @@ def fetch(array: Any) -> np.ndarray:
     return array.get() if hasattr(array, "get") else array.copy()
 
 
-def fresh_outputs(inputs: tuple, expected: Expected, in_place: Mapping[int, int] = NONE) -> list[np.ndarray]:
+def fresh_outputs(inputs: tuple, expected: Expected, in_place: Mapping[int, int] = {}) -> list[np.ndarray]:
     """The outputs before a call: of the shapes and dtypes of `expected`, poisoned.
 
     Those that `in_place` names by their number hold what the input of the number beside it holds.

@@ -8,7 +8,6 @@ import numpy as np
 from fourways.checking.arrays import (
     BESIDE_AN_INPUT,
     BESIDE_AN_OUTPUT,
-    NONE,
     Expected,
     Guarded,
     fresh_outputs,
@@ -38,7 +37,7 @@ def verdict(
     inputs: tuple,
     expected: Expected,
     rtol: float = 0.0,
-    in_place: Mapping[int, int] = NONE,
+    in_place: Mapping[int, int] = {},
     atol: float = 0.0,
 ) -> str | None:
     """Run `function(*inputs, *outputs)` once on poisoned outputs and say what is wrong, or None if all is right.

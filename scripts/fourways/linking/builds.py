@@ -132,10 +132,7 @@ def _nvjitlink(output: str, paths: Sequence[Path], arch: str, folder: Path) -> L
     except (ImportError, RuntimeError) as problem:
         raise LinkingError(f"nvJitLink or NVRTC cannot be loaded ({problem})", advice=toolchain.SETUP) from None
     check_versions(output, ("NVRTC", made), ("nvJitLink", taken))
-    if output == "ltoir":
-        _check_prototypes(paths, arch, folder)
-    else:
-        _refuse_lto(paths)
+    _check_units(output, paths, arch, folder)
     with tempfile.TemporaryDirectory(dir=folder) as place:
         units, seconds = _by_nvrtc(paths, arch, output, Path(place))
         cubin, link_seconds, said = _link(units, arch, output == "ltoir", Path(place))
@@ -175,17 +172,17 @@ def _refusal(what: str, words: str) -> LinkingError:
     return LinkingError(what, words, next((text for pattern, text in _ADVICE if re.search(pattern, words.strip())), ""))
 
 
-def _refuse_lto(paths: Sequence[Path]) -> None:
-    if units := [path.name for path in paths if path.suffix == ".ltoir"]:
-        raise UnfitError(f"only an LTO link takes LTO-IR: {', '.join(units)}")
+def _check_units(output: str, paths: Sequence[Path], arch: str, folder: Path) -> None:
+    """Raise UnfitError if a link to another `output` than "ltoir" gets units of LTO-IR.
 
-
-def _check_prototypes(paths: Sequence[Path], arch: str, folder: Path) -> None:
-    """Raise LinkingError if a unit declares a function with other types than the unit that defines it.
-
+    For LTO-IR, raise LinkingError if a unit declares a function with other types than the unit that defines it.
     nvJitLink does not compare units of LTO-IR with each other, but it compares PTX with every other unit. So all
     sources are linked once as PTX. Two units that came as LTO-IR are not compared.
     """
+    if output != "ltoir":
+        if unfit := [path.name for path in paths if path.suffix == ".ltoir"]:
+            raise UnfitError(f"only an LTO link takes LTO-IR: {', '.join(unfit)}")
+        return
     with tempfile.TemporaryDirectory(dir=folder) as place:
         nothing = Path(place, "nothing.cu")
         nothing.write_text("")
@@ -208,10 +205,7 @@ def _offline(flag: str, paths: Sequence[Path], arch: str, folder: Path) -> Linke
         raise LinkingError(f"no {'nvlink' if nvcc else 'nvcc'} found: {toolchain.SETUP}")
     versions = [(tool.name, toolchain.program_version(tool) or "") for tool in (nvcc, nvlink)]
     check_versions(output, *versions)
-    if output == "ltoir":
-        _check_prototypes(paths, arch, folder)
-    else:
-        _refuse_lto(paths)
+    _check_units(output, paths, arch, folder)
     with tempfile.TemporaryDirectory(dir=folder) as place:
         units: list[Path | str] = []
         compile_seconds = 0.0

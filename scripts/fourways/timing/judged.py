@@ -58,10 +58,10 @@ class Judged:
         inputs: tuple,
         expected: checking.Expected,
         rtol: float = 0.0,
-        in_place: Mapping[int, int] | None = None,
+        in_place: Mapping[int, int] = {},
         atol: float = 0.0,
     ):
-        fresh = checking.fresh_outputs(inputs, expected, in_place or {})
+        fresh = checking.fresh_outputs(inputs, expected, in_place)
         placed = [checking.place(way, value) for value in inputs]
         self._expected, self._rtol, self._atol = expected, rtol, atol
         # on the CPU a call gets `inputs` themselves, and could change them
