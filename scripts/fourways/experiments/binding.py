@@ -242,7 +242,7 @@ def ladder(heat: Any, launches: int = 200) -> Table:
     v = cp.empty_like(u)
     only = _OnlyDLPack(u), _OnlyDLPack(v)
     calls: dict[str, tuple[Callable[[], Any], Any]] = {
-        "addresses: heat.step_at": (lambda: heat.step_at(u.data.ptr, v.data.ptr, side, side), v),
+        "addresses: heat.step_at": (lambda: heat.step_at(u.data.ptr, v.data.ptr, side, side, 1), v),
         "CuPy's attributes: fourways_aot": (lambda: fourways_aot.stencil(u, v), v),
         "__cuda_array_interface__: heat.step": (lambda: heat.step(u, v), v),
         "__dlpack__: fourways_aot": (lambda: fourways_aot.stencil(*only), v),
