@@ -33,6 +33,7 @@ extern "C" __global__ void delay(long long cycles)
 }
 """
 _ONE = 'extern "C" __global__ void one(float *z) { *z = 1; }'
+_CLOCKS = {"waited": "host, waited", "events, busy": "device"}
 _HOST_TIMERS = ("alone", "waited", "benchmark cpu")
 _ROUNDS, _WARM_UP = 30, 3
 _CUPTI_RUNS = 23  # three of them are warm-up
@@ -362,10 +363,10 @@ def noise(samplers: Mapping[str, Callable[[], float]], count: int = 400) -> Tabl
     samples are drawn 2,000 times.
     """
     random, rows = np.random.default_rng(6), list[Row]()
-    for clock, sample in samplers.items():
+    for timer, sample in samplers.items():
         samples = np.array([sample() for _ in range(count)])
         middle = float(np.median(samples))
-        row: Row = {"clock": clock, "seconds": summary(samples.tolist())}
+        row: Row = {"timer": timer, "clock": _CLOCKS.get(timer, "host"), "seconds": summary(samples.tolist())}
         row |= {f"{name}_seconds": float(value) for name, value in _extremes(samples).items()}
         for number in (1, 5, 50):
             medians = np.median(random.choice(samples, (2000, number)), axis=1)
@@ -377,7 +378,7 @@ def noise(samplers: Mapping[str, Callable[[], float]], count: int = 400) -> Tabl
         return words, lambda row: f"{100 * row[f'spread_{number}']:.2f} %"
 
     spreads = [spread(1, "±, one sample"), spread(5, "±, median of 5"), spread(50, "±, median of 50")]
-    shown: list[Column] = ["clock", "min_seconds", "seconds", "mean_seconds", "max_seconds", *spreads]
+    shown: list[Column] = [("clock", "timer"), "min_seconds", "seconds", "mean_seconds", "max_seconds", *spreads]
     return Table("noise", rows, shown, f"{count} samples each.")
 
 
@@ -392,7 +393,7 @@ def twins(samplers: Mapping[str, Callable[[], float]], trials: int = 20, rounds:
     """
     rows: list[Row] = []
     orders = {"one after the other": [0] * rounds + [1] * rounds, "in turns": [0, 1] * rounds}
-    for clock, sample in samplers.items():
+    for timer, sample in samplers.items():
         differences: dict[str, list[float]] = {name: [] for name in orders}
         for name in timing.turns(trials, list(orders)):
             samples: tuple[list[float], list[float]] = ([], [])
@@ -401,9 +402,10 @@ def twins(samplers: Mapping[str, Callable[[], float]], trials: int = 20, rounds:
             first, second = map(np.median, samples)
             differences[name].append(abs(float(second / first - 1)))
         for name, seen in differences.items():
-            rows.append({"clock": clock, "order": name, "typical": float(np.median(seen)), "worst": max(seen)})
+            row: Row = {"timer": timer, "clock": _CLOCKS.get(timer, "host"), "order": name}
+            rows.append(row | {"typical": float(np.median(seen)), "worst": max(seen)})
     columns: list[Column] = [
-        "clock",
+        ("clock", "timer"),
         "order",
         ("typical difference", lambda row: f"{100 * row['typical']:.2f} %"),
         ("worst", lambda row: f"{100 * row['worst']:.2f} %"),
