@@ -97,6 +97,7 @@ def test_a_point_that_leaves_at_once_is_not_black() -> None:
             LOOP,
             "do not come from the plug-in",
         ),
+        ("y[i] = user_transform_times(x[i], 64);", LOOP.replace("< times", "< 64"), "but not for fewer"),
         ("y[i] = user_transform_times(x[i], 64)", LOOP, "Not yet: expected"),
     ],
 )

@@ -402,13 +402,23 @@ _TELLING = """
 extern "C" __device__ float user_transform_times(float x, int times) { return x + 131072 + times; }
 """
 """A plug-in whose result tells how often it was called, and with which numbers in sum."""
+_ASKING = """
+extern "C" __device__ float user_transform_times(float x, int times);
+extern "C" __global__ void apply_transform(const float *x, float *y, long long n)
+{
+    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = user_transform_times(x[i], 1 + i % 64);
+}
+"""
+"""A library that asks a plug-in for 1 to 64 repetitions."""
 
 
 def check_one_call(library: str, plugin: str) -> str:
     """Judge a library's kernel `apply_transform(x, y, n)` and a plug-in `user_transform_times(x, times)`.
 
     Together they must compute y = 0.99 x + 0.5, 64 times. The kernel must call the plug-in once for each element, which
-    is looked for in the code linked as PTX, and by the host way with another plug-in, which tells its calls.
+    is looked for in the code linked as PTX, and by the host way with another plug-in, which tells its calls. The
+    plug-in must repeat its step as often as it is asked, which another library tries.
     """
     if not all(isinstance(text, str) for text in (library, plugin)) or "apply_transform" not in library:
         return "Not yet: the library has no kernel `apply_transform`."
@@ -419,10 +429,14 @@ def check_one_call(library: str, plugin: str) -> str:
         if (wrong := np.flatnonzero(~np.isclose(y, right, rtol=1e-5))).size:
             return f"Not yet: element {wrong[0]} is {y[wrong[0]]:.5g}, expected {right[wrong[0]]:.5g}."
         calls, times = np.divmod(_applied(_TELLING + library, x) - x, 131072)
+        asked = _applied(plugin + _ASKING, x)
         left = calls_left(linked(*(compiled(text, "ptx") for text in (library, plugin))))
     except (host.CompileError, host.KernelError, building.BuildError, linking.LinkingError, ValueError) as error:
         return checking.not_yet(error)
     if (calls == 1).all() and (times == 64).all():
+        power = 0.99 ** (1 + np.arange(x.size) % 64)
+        if not np.allclose(asked, power * x + 50 * (1 - power), rtol=1e-5):
+            return "Not yet: the numbers are right for 64 repetitions, but not for fewer."
         return "Right: one call for each element."
     if not (calls == calls[0]).all() or calls[0] < 1:
         return "Not yet: the numbers are right, but they do not come from the plug-in."
