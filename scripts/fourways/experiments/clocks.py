@@ -18,6 +18,7 @@ import numpy as np
 
 from fourways import figures, tables, timeline, timing
 from fourways.tables import Column, Row, Table, summary
+from fourways.ways import is_host
 
 Call = Callable[[], Any]
 Timer = Callable[[Call], float]
@@ -345,10 +346,10 @@ def samplers(
     `alone`, `waited` and `events` are the lesson's timers. The first way on the GPU stands for all of them.
     """
     size, chosen = 2**18, dict[str, Callable[[], float]]()
-    on_the_gpu = [saxpy for way, saxpy in ways.items() if way != "host"]
-    if "host" in ways:
+    on_the_gpu = [saxpy for way, saxpy in ways.items() if not is_host(way)]
+    for saxpy in (saxpy for way, saxpy in ways.items() if is_host(way)):
         x, y = np.random.default_rng(2).random((2, size), dtype=np.float32)
-        call = functools.partial(ways["host"], np.float32(2.5), x, y, np.zeros_like(x))
+        call = functools.partial(saxpy, np.float32(2.5), x, y, np.zeros_like(x))
         chosen["alone, host way"] = functools.partial(alone, call)
     for saxpy in on_the_gpu[:1]:
         chosen["waited"] = functools.partial(waited, on_gpu(saxpy, size))
