@@ -39,7 +39,6 @@ from fourways.timing.clocks import (
 from fourways.timing.compare import (
     compare,
     copy_row,
-    dots,
     figure,
     gpu_size,
     parse_sizes,

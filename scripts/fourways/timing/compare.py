@@ -218,13 +218,6 @@ def _sampled(calls: Sequence[Callable[[], Any]], clock: str) -> list[list[float]
     return samples
 
 
-def dots(timed: Table, title: str) -> Any:
-    """Draw the medians of a table of `time_calls` as dots on a logarithmic axis, with a line from p10 to p90."""
-    rows = [row["seconds"] | {"name": row["way"]} for row in timed.rows]
-    ranges = {row["name"]: (row["median"], row["p10"], row["p90"]) for row in rows}
-    return figures.dots(ranges, seconds, figures.COLOURS, title)
-
-
 def time_sizes(ways: Ways, sizes: Sequence[int], progress: Callable[[str], None] = lambda _: None) -> Iterator[Table]:
     """Time every way at every size (in elements), and on a GPU the copy of the same bytes.
 
