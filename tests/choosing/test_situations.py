@@ -127,7 +127,7 @@ CASES = [
         take="nvrtc pybind11",
         out="lto",
         says=["A launch keeps the host busy", "a CUDA graph queues many"],
-        why="The calls take the host 6 % of each second. Which is shorter hardly matters; a graph needs far fewer.",
+        why="The calls take the host less than a tenth of each second. A graph needs far fewer of them.",
     ),
     Case(
         "GPUs newer than the toolkit",

@@ -59,3 +59,14 @@ def test_wrong_wheels(function) -> None:
 
 def test_the_wheels() -> None:
     assert check_wheels(wheels).startswith("Right")
+
+
+def test_wheels_of_two_distant_versions_and_more_architectures() -> None:
+    def spans(pythons, cudas, platforms, architectures, stable=None):
+        majors = [int(version.split(".")[0]) for version in cudas]
+        return wheels(pythons, ["1.0"], platforms, architectures, stable) * (max(majors) - min(majors) + 1)
+
+    def by_architectures(pythons, cudas, platforms, architectures, stable=None):
+        return wheels(pythons, cudas, platforms, architectures, stable) * len(architectures) // 3
+
+    assert "none between" in check_wheels(spans) and "six architectures" in check_wheels(by_architectures)

@@ -61,6 +61,7 @@ def constant(number: str) -> str:
         (constant("values"), "values"),
         (WARP_SCAN.replace("distance = 1", "distance = 0"), "Not yet"),
         (BY_MEMORY, "no lane got a value by `__shfl_up_sync`"),
+        ("#define unused __shfl_up_sync\n" + BY_MEMORY, "no lane got a value by `__shfl_up_sync`"),
         (constant("value").replace("warp_scan", "warp_scans"), "Not yet"),
     ],
 )
@@ -83,7 +84,7 @@ def test_a_scan_by_shuffles_is_right() -> None:
         ("total[gridDim.x - 1 - blockIdx.x] = sum", "the elements of block 0 add up to"),
         ("total[0] = sum", "nobody wrote total[1]"),
         ("total[i] = sum", "Not yet: "),
-        ("total[blockIdx.x] = 0; atomicAdd(total + blockIdx.x, sum)", "atomicAdd adds in the order"),
+        ("total[blockIdx.x] = 0; atomicAdd(total + blockIdx.x, sum)", "needs no atomic function"),
         ("total[blockIdx.x] = sums", "was not declared"),
         ("total[blockIdx.x] += sum - 4096", "the elements of block 0 add up to"),
         ("sum = 0; for (int k = 0; k < 64; ++k) sum += numbers[k]; total[blockIdx.x] = sum", "blocks of 128 threads"),

@@ -31,8 +31,8 @@ def check_break_even(function: Callable[[choosing.Cost, choosing.Cost, float], A
             return f"Not yet: {answer} for {case}; b {'never wins' if never else 'wins'}."
         if answer is None:
             continue
-        if not isinstance(answer, int):
-            return f"Not yet: {answer!r} is not a whole number of launches."
+        if not isinstance(answer, int | np.integer):
+            return f"Not yet: {answer!r} came; wanted is a whole number of launches, as an int."
         if _is_behind(a, b, kernel, answer) or not _is_behind(a, b, kernel, answer - 1):
             return f"Not yet: {answer:,} for {case}; compare the totals there."
     return f"Right for {len(cases)} pairs of ways and kernels."
@@ -47,9 +47,9 @@ def check_wheels(function: Callable[..., Any]) -> str:
     pythons, cudas = [(3, 11), (3, 12), (3, 13)], ["12.8", "12.9", "13.0"]
     rest = (["x86_64", "aarch64"], ["75", "90", "100"])
     count = function(pythons, cudas, *rest)
-    if not isinstance(count, int):
+    if not isinstance(count, int | np.integer):
         return "Not yet: wanted a number; one for each combination that needs its own file."
-    if count % 9 == 0:
+    if count and count % 9 == 0:
         return "Not yet: a wheel for each architecture, or minor CUDA? One serves several."
     if count != 12:
         return f"Not yet: {count} is not the number of wheels for three Pythons."
@@ -71,4 +71,8 @@ def check_wheels(function: Callable[..., Any]) -> str:
     older = function([(3, 9), *pythons], ["12.8", "13.0", "14.1"], *rest, stable=(3, 12))
     if older != 18:
         return f"Not yet: {older} with Python 3.9 as well, and three major versions of CUDA."
+    if (apart := function(pythons, ["12.8", "14.1"], *rest)) != 12:
+        return f"Not yet: {apart} with CUDA 12 and 14, and none between."
+    if (more := function(pythons, cudas, rest[0], ["75", "80", "86", "89", "90", "100"])) != 12:
+        return f"Not yet: {more} with six architectures."
     return "Right, with and without the stable ABI."
