@@ -33,7 +33,7 @@ def check_break_even(function: Callable[[choosing.Cost, choosing.Cost, float], A
             continue
         if not isinstance(answer, int | np.integer):
             return f"Not yet: {answer!r} came; wanted is a whole number of launches, as an int."
-        if _is_behind(a, b, kernel, answer) or not _is_behind(a, b, kernel, answer - 1):
+        if _is_behind(a, b, kernel, int(answer)) or not _is_behind(a, b, kernel, int(answer) - 1):
             return f"Not yet: {answer:,} for {case}; compare the totals there."
     return f"Right for {len(cases)} pairs of ways and kernels."
 
