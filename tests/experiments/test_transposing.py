@@ -43,6 +43,11 @@ def tiled(
     return text
 
 
+EACH_DOES_ALL = (
+    tiled(down="TILE", right="TILE").replace("TILE * blockIdx.y", "TILE * 0").replace("TILE * blockIdx.x", "TILE * 0")
+)
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -53,6 +58,7 @@ def tiled(
         (tiled(second=""), "no barrier orders them"),
         (tiled(third="// " + BARRIER), "no barrier orders them"),
         (tiled(column="tile[i][threadIdx.x]"), "it holds another element"),
+        (EACH_DOES_ALL, "two blocks write the same element"),
         (tiled(second="", third="", column="a[(y + threadIdx.x) * w + x + i]"), "no barrier is left"),
         (tiled(second=BARRIER * 2), "barrier 1 of 3"),
         (tiled(column="a[(y + threadIdx.x) * w + x + i]"), "barrier 1 of 2"),

@@ -217,6 +217,8 @@ def check_any_grid(text: str) -> str:
         return "Not yet: one block, several tiles: two threads use one element of the tile, and no barrier orders them."
     if wrong:
         return f"Not yet: {wrong}."
+    if _races(code, "blocks", (3, 2)):
+        return "Not yet: the answers are right, but two blocks write the same element. Share the tiles."
     if not barriers:
         return "Not yet: the answers are right, but no barrier is left. Use the tile."
     for number, barrier in enumerate(barriers, 1):
@@ -250,10 +252,10 @@ def _wrong(kernel: host.HostKernel, grid: tuple[int, int], shape: tuple[int, int
     return f"{launch}: b[{row}, {column}] is wrong, {came}"
 
 
-def _races(code: str) -> bool:
+def _races(code: str, kind: str = "thread", grid: tuple[int, int] = (1, 1)) -> bool:
     a, b, sizes = _arguments((20, 16))
     try:
-        _compiled(code, "thread")((1, 1), (_TILE, 2), (a, b, *sizes))
+        _compiled(code, kind)(grid, (_TILE, 2), (a, b, *sizes))
     except host.SanitizerError:
         return True
     return False
