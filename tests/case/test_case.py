@@ -42,6 +42,15 @@ def test_the_only_kernel_is_found_and_checked_against_the_host_way(file: Path) -
     assert ways.reference(5, x)["y"].tolist() == (x / 2).tolist()
 
 
+def test_arguments_stand_in_the_kernels_order_and_none_is_left_out(file: Path) -> None:
+    case, x, y = Case.load(file), np.zeros(5, np.float32), np.ones(5, np.float32)
+    first, second, third = case.arguments((5, x, y))
+    assert first is x and second is y and third == 5
+    for values in ((5, x), (5, x, y, y)):
+        with pytest.raises(ValueError):
+            case.arguments(values)
+
+
 @pytest.mark.parametrize("factor, right", [("0.5", True), ("0.6", False)])
 def test_a_reference_decides(file: Path, factor: str, right: bool) -> None:
     expected = file.with_name("expected.py")

@@ -228,3 +228,12 @@ def test_the_page_to_keep_draws_each_question_once_and_names_lessons() -> None:
     texts = [text.get_text() for text in drawn.axes[0].texts]
     assert sum(text == "yes" for text in texts) == sum(text == "no" for text in texts) == 9
     assert len([text for text in texts if re.search(r"\nlesson \d\d", text)]) == 10
+
+
+def test_no_arrow_of_the_page_runs_through_a_yes_or_a_no() -> None:
+    drawn = choosing.tree()
+    drawn.canvas.draw()
+    texts = drawn.axes[0].texts
+    arrows = [each.get_window_extent() for each in texts if getattr(each, "arrow_patch", None)]
+    words = [each.get_window_extent() for each in texts if each.get_text() in ("yes", "no")]
+    assert arrows and not any(word.overlaps(arrow) for word in words for arrow in arrows)

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -183,29 +184,61 @@ def test_a_kernel_may_have_names_that_its_package_uses(cache: Path, tmp_path: Pa
     assert "bind(): incompatible function arguments" in refused(way, 5, first, second, "7", knee, 0.5, 1, 2, *out)
 
 
-def test_each_architecture_has_a_build_of_its_own(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One cache may serve machines with other GPUs. CMake is a stand-in that notes the architectures."""
-    run, built = subprocess.run, []
+@pytest.fixture
+def built(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Replaces CMake by a stand-in, which takes 0.2 s for an empty module; the architectures that it is asked for."""
+    run, architectures = subprocess.run, []
 
     def noting(words: list[str], **more: Any) -> subprocess.CompletedProcess[str]:
         if words[0] != "cmake":
             return run(words, **more)
-        built.extend(word.partition("=")[2] for word in words if word.startswith("-DCMAKE_CUDA_ARCHITECTURES="))
+        asked = [word.partition("=")[2] for word in words if word.startswith("-DCMAKE_CUDA_ARCHITECTURES=")]
+        architectures.extend(asked)
         if words[1] == "--build":
+            time.sleep(0.2)
             Path(words[2], "_binding.abi3.so").parent.mkdir(exist_ok=True)
             Path(words[2], "_binding.abi3.so").touch()
         return subprocess.CompletedProcess(words, 0, "", "")
 
+    monkeypatch.setattr(subprocess, "run", noting)
+    return architectures
+
+
+def test_each_architecture_has_a_build_of_its_own(
+    root: Path, tmp_path: Path, built: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One cache may serve machines with other GPUs."""
     file = root / "tests" / "cases" / "axpy.cu"
     case = Case.load(file, case=file.with_suffix(".py"))
     monkeypatch.setenv("FOURWAYS_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(subprocess, "run", noting)
     folders = []
     for arch in ("80", "90", "80"):
         gpu = toolchain.Gpu("a GPU", f"{arch[0]}.{arch[1]}", f"sm_{arch}", 2**30)
         monkeypatch.setattr(toolchain, "gpus", lambda gpu=gpu: [gpu])
         folders.append(package.kept_folder(case))
     assert built == ["80-real", "90-real"] and folders[0] == folders[2] != folders[1]
+
+
+def test_a_package_built_from_nothing_is_timed_and_kept_nowhere_else(
+    root: Path, tmp_path: Path, built: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = root / "tests" / "cases" / "axpy.cu"
+    case = Case.load(file, case=file.with_suffix(".py"))
+    monkeypatch.setenv("FOURWAYS_CACHE_DIR", str(tmp_path / "cache"))
+    for folder in (tmp_path / "first", tmp_path / "second"):
+        assert 0.2 <= package.build_alone(case, folder) < 60
+        assert (folder / "axpy" / "__init__.py").is_file() and list((folder / "axpy").glob("_binding.*.so"))
+    assert len(built) == 2, "the second build takes nothing from the first"
+    assert not list(tmp_path.glob("cache/bindings/*"))
+
+
+def test_a_whole_number_is_not_cut_from_another(root: Path, cache: Path) -> None:
+    """NumPy's float32 has an `__int__`, with which pybind11 would make 5 of 5.5."""
+    file = root / "tests" / "cases" / "fir.cu"
+    way = WAYS["pybind11"].function(Case.load(file, case=file.with_suffix(".py")))
+    x, taps, y = Exported((12,)), Exported((8,), address=0x7F00_0001_0000), Exported((6,), address=0x7F00_0002_0000)
+    assert "y has shape (6,); wanted (5,)" in refused(way, np.int64(5), x, taps, y)
+    assert "incompatible function arguments" in refused(way, np.float32(5.5), x, taps, y)
 
 
 def test_where_nothing_can_be_kept(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

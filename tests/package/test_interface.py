@@ -73,6 +73,16 @@ def reference(*inputs): return np.ones(n, "f4")
     assert face.asks_size == ("y has shape (size,)" in told)
 
 
+def test_an_output_may_be_as_long_as_a_number_of_the_caller_says(tmp_path: Path) -> None:
+    """The number is 1, 2 and 6 at the three sizes: a length of 1 at the first tells nothing against it."""
+    case = """
+def make_inputs(size): return np.ones(size, "f4"), size // 5
+def reference(x, parts): return np.ones(parts, "f4")
+"""
+    face = interface(tmp_path, "const float *x, float *sums, int parts, int n", 'size = "n"' + case)
+    assert face.arguments == ("x", "parts") and "sums has shape (parts,)" in face.told
+
+
 def test_a_kernel_without_a_case_file_has_a_cell(tmp_path: Path) -> None:
     kernel = 'extern "C" __global__ void twice(const float *x, float *y, int n) { for (; n--;) y[n] = 2 * x[n]; }'
     (tmp_path / "twice.cu").write_text(kernel)

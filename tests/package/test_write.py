@@ -89,6 +89,14 @@ def test_the_kernel_and_the_case_are_carried_over(case: Case, root: Path, tmp_pa
     assert not [path for path, text in texts.items() if "{%" in text or "import fourways" in text]
 
 
+def test_the_help_says_which_arrays_change(root: Path, tmp_path: Path) -> None:
+    file = root / "tests" / "cases" / "axpy.cu"
+    package.write(Case.load(file, case=file.with_suffix(".py")), "my_axpy", tmp_path / "my_axpy")
+    (text,) = (tmp_path / "my_axpy" / "src" / "my_axpy").glob("__init__.py")
+    described = [line.split() for line in text.read_text().splitlines() if line.split()[:1] in (["x"], ["y"])]
+    assert {words[0]: words[-2:] == ["in", "place"] for words in described} == {"x": False, "y": True}
+
+
 def test_python_is_as_formatters_and_type_checkers_want_it(root: Path, tmp_path: Path) -> None:
     names = []
     for file in sorted((root / "tests" / "cases").glob("*.cu")):

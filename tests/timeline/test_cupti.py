@@ -77,6 +77,7 @@ NAMES = {
     "_Z5saxpyIfEvT_PKS0_PS0_i": "saxpy<float>",
     "_Z5scaleIfLi4EEvPT_": "scale<float, 4>",
     "_ZN12_GLOBAL__N_14mineEPf": "mine",
+    "_ZN4mine5innerEPf": "mine::inner",
     "_ZN4mine5outer5innerIN4mine5thingEEEvT_": "mine::inner",
     "_Zno such thing": "_Zno such thing",
     "": "",

@@ -196,6 +196,14 @@ def test_what_this_machine_lacks_is_one_line(lacking: str, monkeypatch: pytest.M
         assert str(told.value) == f"no timeline: {lacking}"
 
 
+def test_a_way_needs_its_compiler_and_all_cells_a_gpu(found: lesson.Lesson, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(timeline.TimelineError, match="^no timeline: not here$"):
+        timeline.of_lesson(found, "nvcc")
+    monkeypatch.setattr(toolchain, "missing", lambda need: "no GPU here" if need == "gpu" else None)
+    with pytest.raises(timeline.TimelineError, match="^no timeline: no GPU here$"):
+        timeline.of_lesson(found, None)
+
+
 def test_a_way_without_a_timeline_is_refused() -> None:
     with pytest.raises(timeline.TimelineError, match="host way leaves the GPU idle"):
         timeline.of_lesson(lesson.find("1"), "host")
