@@ -4,6 +4,8 @@ pystencils, which needs Python 3.12, is imported where it is used. The judges of
 """
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -17,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from fourways import building, files, host, kernels, sass, timing, toolchain
-from fourways.tables import Column, Row, Table, summary
+from fourways.tables import RANGE, Column, Row, Table, summary
 
 SIDE = 8192
 """The rows and columns of the large plate, 256 MiB of float32."""
@@ -59,6 +61,20 @@ print(json.dumps(seconds))
 """
 
 
+def compiler_on_path() -> None:
+    """Put the C++ compiler of the host way on PATH as g++, for pystencils, if PATH has no g++: so it is with conda."""
+    compiler = toolchain.host_compiler()
+    if compiler and not shutil.which("g++"):
+        wrapper = _folder() / "bin" / "g++"
+        files.write_text(wrapper, f'#!/bin/sh\nexec "{compiler}" "$@"\n')
+        wrapper.chmod(0o755)
+        os.environ["PATH"] = f"{wrapper.parent}{os.pathsep}{os.environ.get('PATH', '')}"
+
+
+def _folder() -> Path:
+    return kernels.root() / "build" / "10_generated"
+
+
 def views(u: Any) -> tuple[Any, Any, Any, Any]:
     """Return the neighbours of a plate's inner cells as views, above, below, left, right: (rows - 2, columns - 2)."""
     return u[:-2, 1:-1], u[2:, 1:-1], u[1:-1, :-2], u[1:-1, 2:]
@@ -84,7 +100,7 @@ def against_copy(steps: Mapping[str, Step], reference: Callable[[Any], Any], nam
     finish = cp.cuda.get_current_stream().synchronize
     for row in timed.rows[:-1]:
         row["launch_seconds"] = summary(timing.launch_seconds(calls[row["way"]], finish, batches=4))["median"]
-    shown: list[Column] = ["way", "seconds", ("of the copy", "share"), ("launch (host)", "launch_seconds")]
+    shown: list[Column] = ["way", "seconds", RANGE, ("of the copy", "share"), ("launch (host)", "launch_seconds")]
     return Table(name, timed.rows, shown, f"{SIDE:,} × {SIDE:,} cells, device clock; launches by the host clock.")
 
 
@@ -139,7 +155,9 @@ def suspects(mean_of_four: Callable[..., Any], naive: Mapping[str, Step], refere
     call = partial(mean_of_four, *parts, v.reshape(-1)[SIDE : SIDE + cells])
     add("ElementwiseKernel, flat views", u, v, call)
     timed = timing.time_calls(calls, moved=2 * u.nbytes, name="suspects")
-    return Table("suspects", timed.rows, ("way", "seconds", ("of the copy", "share")), f"{SIDE:,} rows, device clock.")
+    return Table(
+        "suspects", timed.rows, ("way", "seconds", RANGE, ("of the copy", "share")), f"{SIDE:,} rows, device clock."
+    )
 
 
 def instructions(texts: Mapping[str, str | Path]) -> None:
@@ -240,9 +258,7 @@ def kernel_file(kernel: Any) -> Path:
 
     Before the text stand the header with `int64_t`, the meaning of `RESTRICT`, and `extern "C"`.
     """
-    folder = kernels.root() / "build" / "10_generated"
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{kernel.name}.cu"
+    path = _folder() / f"{kernel.name}.cu"
     files.write_text(path, _PRELUDE + kernel.get_c_code() + "\n")
     return path
 
