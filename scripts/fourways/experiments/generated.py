@@ -96,12 +96,19 @@ def against_copy(steps: Mapping[str, Step], reference: Callable[[Any], Any], nam
         step(u, v)
         assert bool((v == wanted).all()), f"{title}: a wrong answer"
         calls[title] = partial(step, u, v)
-    timed = timing.time_calls(calls, moved=2 * u.nbytes, name=name)
+    return _timed(calls, 2 * u.nbytes, name)
+
+
+def _timed(calls: Mapping[str, Callable[[], Any]], moved: int, name: str) -> Table:
+    """Time calls in turns (device clock), the host's time to launch each, and the copy of as many bytes."""
+    import cupy as cp
+
+    timed = timing.time_calls(calls, moved=moved, name=name)
     finish = cp.cuda.get_current_stream().synchronize
     for row in timed.rows[:-1]:
         row["launch_seconds"] = summary(timing.launch_seconds(calls[row["way"]], finish, batches=4))["median"]
     shown: list[Column] = ["way", "seconds", RANGE, ("of the copy", "share"), ("launch (host)", "launch_seconds")]
-    return Table(name, timed.rows, shown, f"{SIDE:,} × {SIDE:,} cells, device clock; launches by the host clock.")
+    return Table(name, timed.rows, shown, f"{SIDE:,} rows; device clock, launches by the host clock.")
 
 
 def launcher(text: str, block: tuple[int, int], cells: tuple[int, int] | None = None, *options: str) -> Step:
@@ -129,7 +136,7 @@ def suspects(mean_of_four: Callable[..., Any], naive: Mapping[str, Step], refere
 
     `mean_of_four(above, below, left, right, mean)` gets the views of a plate of SIDE columns; of one with two columns
     more, so that the views' width is a power of two; and flat views without gaps, which also write cells of the
-    border. Raises AssertionError if inner cells are wrong.
+    border. The views are made before. Raises AssertionError if inner cells are wrong.
     """
     import cupy as cp
 
@@ -154,10 +161,7 @@ def suspects(mean_of_four: Callable[..., Any], naive: Mapping[str, Step], refere
     parts = [flat[start : start + cells] for start in (0, 2 * SIDE, SIDE - 1, SIDE + 1)]
     call = partial(mean_of_four, *parts, v.reshape(-1)[SIDE : SIDE + cells])
     add("ElementwiseKernel, flat views", u, v, call)
-    timed = timing.time_calls(calls, moved=2 * u.nbytes, name="suspects")
-    return Table(
-        "suspects", timed.rows, ("way", "seconds", RANGE, ("of the copy", "share")), f"{SIDE:,} rows, device clock."
-    )
+    return _timed(calls, 2 * u.nbytes, "suspects")
 
 
 def instructions(texts: Mapping[str, str | Path]) -> None:
