@@ -37,7 +37,7 @@ def test_one_worker_builds_for_a_broadcast_and_each_in_a_storm(client: Any) -> N
 def test_few_cores_are_given_back(client: Any) -> None:
     table = cluster.compare_on_few_cores(client, STENCIL, "sm_90", cores=1, rounds=1)
     assert [row["built"] for row in table.rows] == [[8], [1]]
-    assert table.note.startswith("1 processor core. 8 workers")
+    assert table.note.startswith("Logical processors: 1. 8 workers")
     assert {len(cores) for cores in cluster.on_each(client, os.sched_getaffinity, 0)} == {len(os.sched_getaffinity(0))}
 
 

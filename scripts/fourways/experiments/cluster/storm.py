@@ -52,13 +52,14 @@ def compare_plans(
         ("CPU, all workers", "cpu_seconds"),
         ("p10 – p90", lambda row: _spread(row["cpu_seconds"])),
         ("until the last has it", "seconds"),
+        ("p10 – p90", lambda row: _spread(row["seconds"])),
     ]
     note = f"{rows[0]['workers']} workers; host clock; the median of {rounds} rounds."
     return tables.Table("storm", rows, columns, note)
 
 
 def compare_on_few_cores(client: Any, path: Path, arch: str, cores: int = 2, rounds: int = 5) -> tables.Table:
-    """Let all workers share as few processor cores, and compare two plans of `compare_plans`: a storm and a broadcast.
+    """Let all workers share a few logical processors, and compare two plans of `compare_plans`: a storm and a broadcast.
 
     The rows are those of `compare_plans`.
     """
@@ -68,7 +69,7 @@ def compare_on_few_cores(client: Any, path: Path, arch: str, cores: int = 2, rou
         table = compare_plans(client, path, arch, rounds=rounds, only=("each its own empty cache", BROADCAST))
     finally:
         on_each(client, os.sched_setaffinity, 0, everywhere)
-    table.name, table.note = "storm_on_few_cores", f"{cores} processor core{'s' * (cores > 1)}. {table.note}"
+    table.name, table.note = "storm_on_few_cores", f"Logical processors: {cores}. {table.note}"
     return table
 
 
