@@ -59,7 +59,7 @@ def compare_plans(
 
 
 def compare_on_few_cores(client: Any, path: Path, arch: str, cores: int = 2, rounds: int = 5) -> tables.Table:
-    """Let all workers share a few logical processors, and compare two plans of `compare_plans`: a storm and a broadcast.
+    """Let all workers share a few logical processors, and compare a storm and a broadcast, as `compare_plans` does.
 
     The rows are those of `compare_plans`.
     """
