@@ -25,9 +25,8 @@ _ABSENT = {
     "numba": "Numba for CUDA is not installed: pip install 'numba-cuda-mlir[cu13]'",
     "tvm_ffi": "apache-tvm-ffi is not installed: pip install apache-tvm-ffi",
     "nccl": "nccl4py is not installed: pip install 'nccl4py[cu13]'",
-    "dask_cuda": "dask-cuda is not installed: pip install dask-cuda",
 }
-MORE = ("torch", "numba", "tvm_ffi", "nccl", "dask_cuda")
+MORE = ("torch", "numba", "tvm_ffi", "nccl")
 """The packages of `PACKAGES` that need a GPU: the extra `more` of pyproject.toml, which `make setup` leaves out."""
 PACKAGES = ("pystencils", "distributed", "Cython", "nanobind", *MORE)
 """The packages, by module name, that lessons from 09 on use in addition to the ways."""
