@@ -82,7 +82,7 @@ def goes_on(faults: Mapping[str, str]) -> Table:
 
 
 def _lines(program: str, way: str, variables: Mapping[str, str]) -> tuple[list[Row], process.Ended]:
-    """Return a row with `line` and `raised` (one line, or "") for each statement of a program, and its process's end."""
+    """Return a row with `line` and `raised` (one line, or "") for each statement of a program, and how it ended."""
     environment = toolchain.child_environment() | dict(variables)
     task = {"setup": _setup(way), "program": program}
     ended = process.run(Path(__file__), task, environment, timeout=_PATIENCE)
@@ -139,8 +139,8 @@ def post_mortem(program: str) -> None:
             print("The driver wrote no core dump:", (done.strip().splitlines() or ["no output"])[-1])
             return
         print(f"The dump has {dump.stat().st_size / 1e3:,.0f} KB.")
-        command = ["-batch", "-nx", "-ex", f"target cudacore {dump}", "-ex", "info cuda kernels"]
-        _print_report("cuda-gdb", command, r"((?:CUDA Exception|The exception was|\[Current focus|#\d|\* *\d| +Kernel).*\S)")
+        command = ["-batch", "-nx", "-ex", f"target cudacore {dump}", "-ex", "backtrace"]
+        _print_report("cuda-gdb", command, r"((?:CUDA Exception|The exception was|\[Current focus|#\d).*\S)")
 
 
 def _written(program: str, folder: Path) -> Path:
@@ -158,7 +158,7 @@ def _print_report(tool: str, arguments: Sequence[str], wanted: str) -> None:
         return
     said = _output([str(path), *arguments], toolchain.child_environment())
     lines = [match[1] for line in said.splitlines() if (match := re.match(wanted, line))]
-    print("\n".join(lines or [f"{tool}: no report", *said.splitlines()[-12:]]))
+    print("\n".join(dict.fromkeys(lines) or [f"{tool}: no report", *said.splitlines()[-12:]]))
 
 
 def _output(command: Sequence[str], environment: Mapping[str, str]) -> str:

@@ -49,8 +49,8 @@ Turn = Callable[[Any, float], None]
 def build(texture: str, kernels: str, arch: str = "90") -> Any:
     """Build and import a pybind11 module from the C++ text of a class `Texture` and of the kernels that it launches.
 
-    The class has a constructor (address, h, w) and a method `turn`; `check` throws if a call of CUDA fails. CMake builds
-    it for `arch`. Raises BuildError.
+    The class has a constructor (address, h, w) and a method `turn`; `check` throws if a call of CUDA fails. CMake
+    builds the module for `arch`. Raises BuildError.
     """
     import pybind11
 
