@@ -49,7 +49,8 @@ def run(program: str, way: str = "nvrtc", **variables: str) -> Table:
     such as `nvrtc_kernel`, are there, too. A statement that raises does not end the program. `variables` are set in its
     environment.
     """
-    return Table("failures", _lines(program, way, variables)[0], ["line", "raised"])
+    rows = _lines(program, way, variables)[0]
+    return Table("failures", rows, ["line", ("raised", lambda row: row["raised"] or "nothing")])
 
 
 def by_way(program: str) -> Table:
