@@ -157,7 +157,7 @@ def _print_report(tool: str, arguments: Sequence[str], wanted: str) -> None:
     if path is None:
         print(f"{tool} is not on this machine: it comes with the full CUDA toolkit.")
         return
-    said = _output([str(path), *arguments], toolchain.child_environment())
+    said = re.sub(r"/\S+/", "", _output([str(path), *arguments], toolchain.child_environment()))  # no folders
     lines = [match[1] for line in said.splitlines() if (match := re.match(wanted, line))]
     print("\n".join(dict.fromkeys(lines) or [f"{tool}: no report", *said.splitlines()[-12:]]))
 
