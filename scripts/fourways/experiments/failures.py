@@ -42,15 +42,15 @@ _DUMP = {
 }
 
 
-def run(program: str, way: str = "nvrtc", **variables: str) -> Table:
+def run(program: str, name: str = "failures", **variables: str) -> Table:
     """Run a program line by line in a fresh process, and return what each of its statements raised.
 
-    `PRELUDE` comes first. `doublify(x, y)` launches lesson 01's kernel in the way of this name; the cell's other names,
-    such as `nvrtc_kernel`, are there, too. A statement that raises does not end the program. `variables` are set in its
-    environment.
+    `PRELUDE` comes first. `doublify(x, y)` launches lesson 01's kernel by CuPy with NVRTC, and `nvrtc_kernel` is the
+    kernel. A statement that raises does not end the program. `variables` are set in its environment. The table has the
+    name `name`, with the variables' names behind it.
     """
-    rows = _lines(program, way, variables)[0]
-    return Table("failures", rows, ["line", ("raised", lambda row: row["raised"] or "nothing")])
+    rows = _lines(program, "nvrtc", variables)[0]
+    return Table("_".join([name, *variables]).lower(), rows, ["line", ("raised", lambda row: row["raised"] or "nothing")])
 
 
 def by_way(program: str) -> Table:
