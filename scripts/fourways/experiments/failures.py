@@ -49,8 +49,8 @@ def run(program: str, name: str = "failures", **variables: str) -> Table:
     kernel. A statement that raises does not end the program. `variables` are set in its environment. The table has the
     name `name`, with the variables' names behind it.
     """
-    rows = _lines(program, "nvrtc", variables)[0]
-    return Table("_".join([name, *variables]).lower(), rows, ["line", ("raised", lambda row: row["raised"] or "nothing")])
+    columns: list[Column] = ["line", ("raised", lambda row: row["raised"] or "nothing")]
+    return Table("_".join([name, *variables]).lower(), _lines(program, "nvrtc", variables)[0], columns)
 
 
 def by_way(program: str) -> Table:
