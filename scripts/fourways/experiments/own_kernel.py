@@ -211,10 +211,12 @@ def _refusal(case: Case, known: Path, launched: list[None]) -> str:
         return "the reference runs a kernel. Let it compute the answer by NumPy alone."
     if _passes(lambda *values: None, questions):
         return "a kernel that does nothing passes this case, at all its sizes."
-    if _passes(_same_everywhere(questions), questions):
-        return "a kernel that writes one and the same number everywhere passes this case, at all its sizes."
-    if not _depends(case, questions):
+    varied, is_constant = _varied(case, questions)
+    if is_constant:
         return "the reference gives the same answer whatever the inputs hold."
+    same_everywhere = _same_everywhere(questions)
+    if _passes(same_everywhere, questions) and not _tells_apart(same_everywhere, ways.functions["host"], varied):
+        return "a kernel that writes one and the same number everywhere passes this case, at all its sizes."
     try:
         checking.check(ways)
     except checking.CheckFailure as failure:
@@ -272,22 +274,42 @@ def _same_everywhere(questions: Sequence[Any]) -> Callable[..., None]:
     return fill
 
 
-def _depends(case: Case, questions: Sequence[Any]) -> bool:
-    """Return whether the reference's answer changes with the contents of an input array, if there is one."""
-    inputs, expected = next((each[:2] for each in reversed(questions) if 0 < each[0][0] < 2000), questions[-1][:2])
-    arrays = [number for number, value in enumerate(inputs) if isinstance(value, np.ndarray) and value.size]
-    for number in arrays:
-        flat = inputs[number].ravel()
-        for other in (flat[::-1], np.full_like(flat, flat[0]), np.full_like(flat, flat[-1]), np.zeros_like(flat)):
-            values = [*inputs[:number], other.reshape(inputs[number].shape), *inputs[number + 1 :]]
+def _tells_apart(wrong: Callable[..., None], right: Callable[..., None], questions: Sequence[Any]) -> bool:
+    """Return whether the questions refuse one function, and pass the other."""
+    return not _passes(wrong, questions) and _passes(right, questions)
+
+
+def _varied(case: Case, questions: Sequence[Any]) -> tuple[list[Any], bool]:
+    """Return a small question with an input changed, as often as the answer differs; and whether it never does.
+
+    An answer that the reference refuses to give differs, too. Without an array or a real number among the inputs, the
+    answer cannot differ.
+    """
+    question = next((each for each in reversed(questions) if 0 < each[0][0] < 2000), questions[-1])
+    inputs, expected, *rest = question
+    varied, others, refused = [], 0, False
+    for number, value in enumerate(inputs[1:], 1):
+        for other in _others(value):
+            others += 1
+            values = (*inputs[:number], other, *inputs[number + 1 :])
             try:
                 with np.errstate(all="ignore"):
-                    changed = case.reference(*values)
-            except Exception:  # such values are not for it: it looked at them
-                return True
-            if not all(checking.same(changed[name], expected[name]) for name in expected):
-                return True
-    return not arrays
+                    answer = case.reference(*values)
+            except Exception:
+                refused = True
+            else:
+                if not all(map(checking.same, answer.values(), expected.values())):
+                    varied.append((values, answer, *rest))
+    return varied, bool(others) and not (varied or refused)
+
+
+def _others(value: Any) -> list[Any]:
+    """Return other values for an input: an array reversed, filled with an element, or with 0; a larger number."""
+    if isinstance(value, np.ndarray) and value.size:
+        flat = value.ravel()
+        filled = (np.full_like(flat, flat[place]) for place in (0, -1))
+        return [each.reshape(value.shape) for each in (flat[::-1].copy(), *filled, np.zeros_like(flat))]
+    return [value.dtype.type(2 * value + 1)] if isinstance(value, np.floating) else []
 
 
 def _machine_code(path: Path, options: Sequence[str] = ()) -> list[str]:
