@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import building, checking, figures, host, kernels, sass, timing, toolchain
+from fourways import building, checking, host, kernels, sass, timing, toolchain
 from fourways.tables import Column, Row, Table, seconds, summary
 from fourways.timing import Judged, device_seconds, host_seconds
 from fourways.ways import Ways, is_host
@@ -271,32 +271,28 @@ def pays_after(cost: float, slow: float, fast: float) -> float:
     return cost / (slow - fast) if fast < slow else math.inf
 
 
-def payback(rows: Sequence[Row]) -> Any:
-    """Print after how many calls the fastest variant has paid for its build, and for the search; draw both.
+def payback(rows: Sequence[Row]) -> Table:
+    """Return after how many calls the fastest variant has paid for its own build, and for the whole search.
 
-    `rows` are those of `tune`. The first variant, compiled ahead of time, is what the others are held against.
+    `rows` are those of `tune`. The variant is held against the first one, which is compiled ahead of time.
     """
     winner = best(rows)
     slow, fast = (row["seconds"]["median"] for row in (rows[0], winner))
-    costs = {"its build": winner["build_seconds"], "the whole search": sum(row["search_seconds"] for row in rows)}
-    print(f"the fastest: {', '.join(f'{key}: {value}' for key, value in winner['variant'].items())}")
-    for name, cost in costs.items():
-        print(f"{name}: {seconds(cost)}, paid after {pays_after(cost, slow, fast):,.0f} calls")
-    plans = {"the first, built before": (0.0, slow)} | {name: (cost, fast) for name, cost in costs.items()}
-    return totals_figure(plans, "Seconds in all, by what is done before the first call")
-
-
-def totals_figure(plans: Mapping[str, tuple[float, float]], title: str) -> Any:
-    """Draw total seconds against the number of calls: `plans[name]` is the seconds paid once, and those per call.
-
-    The axis ends behind the last crossing of two lines below a billion calls.
-    """
-    points = list(plans.values())
-    crossings = [pays_after(high[0] - low[0], low[1], high[1]) for low in points for high in points]
-    last = max([1.0, *(count for count in crossings if count < 1e9)])
-    calls = [2**power for power in range(0, math.ceil(math.log2(last)) + 5, 2)]
-    lines = {name: [(count, once + count * each) for count in calls] for name, (once, each) in plans.items()}
-    return figures.lines(lines, "calls", "seconds in all", seconds, title)
+    costs = {
+        "the fastest one's build": winner["build_seconds"],
+        "the whole search": sum(r["search_seconds"] for r in rows),
+    }
+    paid: list[Row] = [
+        {"what": name, "clock": "host", "seconds": cost, "calls": pays_after(cost, slow, fast)}
+        for name, cost in costs.items()
+    ]
+    chosen = ", ".join(f"{key}: {value}" for key, value in winner["variant"].items())
+    columns: list[Column] = [
+        "what",
+        ("cost (host)", lambda row: seconds(row["seconds"])),
+        ("paid after calls", "calls"),
+    ]
+    return Table("payback", paid, columns, f"The fastest is {chosen}. Each call saves {seconds(slow - fast)}.")
 
 
 def check_expression(expression: Callable[[np.ndarray], str]) -> str:
@@ -334,8 +330,8 @@ def _wrong_expression(text: Any, taps: np.ndarray) -> str | None:
     if (wrong := np.flatnonzero(got != taps)).size:
         if np.allclose(got, taps, rtol=0, atol=1e-2):
             return f"tap {wrong[0]} is off by {abs(got - taps).max():.1g}: some of its bits are lost"
-        if np.allclose(np.sort(got[got != 0])[::-1][:1], taps.max()) and not got[-1]:
-            return f"tap {wrong[0]} has the value of another tap: which element of x does each tap weigh?"
+        if sorted(got[got != 0]) == sorted(taps[taps != 0]):
+            return f"tap {wrong[0]} has the value of another tap; the places in x are wrong"
         return f"the filter's tap {wrong[0]} is {taps[wrong[0]]!s}, and the kernel's is {got[wrong[0]]!s}"
     products, needed = ptx.count("mul.f32") + ptx.count("fma.rn.f32"), np.count_nonzero(taps)
     if products > needed:
