@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from fourways import host
 from fourways.checking.arrays import same
 from fourways.checking.verdict import CheckFailure, verdict
-from fourways.host import HostKernel
 from fourways.tables import Row, Table
 from fourways.ways import Ways, is_host
 
@@ -93,11 +93,11 @@ class _Watch:
 
             return finished
 
-        HostKernel.on_launch = note
+        host.HostKernel.on_launch = note
         try:
             return self._function(*arguments)
         finally:
-            HostKernel.on_launch = None
+            host.HostKernel.on_launch = None
             look()
 
     def problem(self, launches: int) -> str | None:
@@ -178,6 +178,41 @@ def check(ways: Ways, sizes: Iterable[int] = (), timeout: int | None = None) -> 
 def outcomes(rows: Sequence[Row]) -> Table:
     """The rows of one check, or of several, as a table."""
     return Table("check", rows, ["way", ("sizes checked", "sizes"), "outcome"])
+
+
+def search(build: Callable[[], Ways], sanitizer: str) -> tuple[int, ...]:
+    """Look for faults that no answer shows: run the host way under a sanitizer, and return the sizes, small first.
+
+    `sanitizer` is a key of `host.SEARCHES`; `build` compiles the host way, once for each kind of search. Sizes are
+    small, because each CUDA thread of a block becomes an OS thread. The largest size comes first, because
+    AddressSanitizer names the array best just past the end of a long one. Raises CheckFailure with the finding, or with
+    a wrong answer.
+    """
+    sizes: list[int] = []
+    for kind in host.SEARCHES[sanitizer][0]:
+        with host.sanitizing(kind):
+            ways = build()
+            known = sorted(filter(None, ways.sizes or SIZES), reverse=True) or [0]
+            sizes = [size for size in known if size < 2000] or known[-1:]
+            for size in sizes:
+                _search_at(ways, size, kind)
+    return tuple(reversed(sizes))
+
+
+def _search_at(ways: Ways, size: int, kind: str) -> None:
+    """Check one size. Raises CheckFailure with the sanitizer's finding.
+
+    In a search for races between blocks, a wrong answer alone is no finding. It may come from a race between threads of
+    a block, which the next search finds.
+    """
+    try:
+        check(ways, [size])
+    except (CheckFailure, RuntimeError) as error:
+        cause = error if isinstance(error, RuntimeError) else error.__cause__
+        if isinstance(cause, RuntimeError):  # host.SanitizerError, or a crash without a finding
+            raise CheckFailure(f"{ways.kernel}_host, size {size}: {host.finding(str(cause))}") from None
+        if kind != "blocks":
+            raise
 
 
 @contextmanager

@@ -115,43 +115,13 @@ def _checked(target: Any, way: Sequence[str] | None, timeout: int) -> Sequence[R
 
 
 def _sanitized(target: Any, sanitizer: str) -> Row:
-    """Check the host way under a sanitizer, and return the row.
-
-    Sizes are small, because each CUDA thread of a block becomes an OS thread. The largest size comes first, because
-    AddressSanitizer names the array best just past the end of a long one.
-    """
+    """Check the host way under a sanitizer, and return the row."""
     from fourways import checking, host
 
-    kinds, looked = host.SEARCHES[sanitizer]
-    for kind in kinds:
-        with host.sanitizing(kind):
-            ways = _ways(target, ["host"])
-            known = sorted(filter(None, ways.sizes or checking.SIZES), reverse=True) or [0]
-            sizes = [size for size in known if size < 2000] or known[-1:]
-            for size in sizes:
-                _check_sanitized(ways, size, kind)
-    at = f"at {len(sizes)} sizes, from {sizes[-1]} to {sizes[0]}" if sizes[1:] else f"at 1 size, {sizes[0]}"
+    sizes, looked = checking.search(lambda: _ways(target, ["host"]), sanitizer), host.SEARCHES[sanitizer][1]
+    at = f"at {len(sizes)} sizes, from {sizes[0]} to {sizes[-1]}" if sizes[1:] else f"at 1 size, {sizes[0]}"
     options.console.print(f"Nothing was found {at}.\nLooked for: {looked}.", highlight=False, soft_wrap=True)
     return {"way": "host", "sizes": len(sizes), "outcome": f"nothing was found: {looked}"}
-
-
-def _check_sanitized(ways: Any, size: int, kind: str) -> None:
-    """Check one size. Raises CheckFailure with the sanitizer's finding.
-
-    In a search for races between blocks, a wrong answer alone is no finding. It may come from a race between threads of
-    a block, which the next search finds.
-    """
-    from fourways import checking, host
-
-    try:
-        checking.check(ways, [size])
-    except (checking.CheckFailure, RuntimeError) as error:
-        cause = error if isinstance(error, RuntimeError) else error.__cause__
-        if isinstance(cause, RuntimeError):  # host.SanitizerError, or a crash without a finding
-            problem = f"{ways.kernel}_host, size {size}: {host.finding(str(cause))}"
-            raise checking.CheckFailure(problem) from None
-        if kind != "blocks":
-            raise
 
 
 def time(
