@@ -20,12 +20,13 @@ PARTS = {
         "textures",
     ),
     "Beyond, ship, choose": ("10", "11", "12", "beyond_the_four", "13", "caches_and_storms", "several_gpus", "14"),
+    "Teach": ("teach_a_class",),
 }
 """The numbers of the lessons, and the names of pages, by part and in the order of reading."""
 ROUTES = {
     "an hour": ("first_minutes", "01"),
     "a day": ("00", "01", "02", "05", "06", "14"),
-    "a course": tuple(each for part in PARTS.values() for each in part),
+    "a course": tuple(each for part, lessons in PARTS.items() if part != "Teach" for each in lessons),
 }
 
 
