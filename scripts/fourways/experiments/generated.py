@@ -289,7 +289,7 @@ def multiply_subnormals(kernel: Any, jit: Any) -> None:
         jit.compile(kernel)
         product = np.full(4, 1e-40, np.float32) * np.float32(1)
         flags = " ".join(Path(flag).name for flag in jit._compiler_info.cxxflags())
-        print(f"{flags}: 1e-40 times 1 is {product[0]}")
+        print(f"{flags}: 1e-40 times 1 is {product[0]!s}")
 
     thread = threading.Thread(target=work)
     thread.start()
