@@ -162,8 +162,8 @@ def test_right_picks() -> None:
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        (lambda module: None, "names no folder"),
-        (lambda module: "", "names no folder"),
+        (lambda module: None, "is not a str"),
+        (lambda module: "", "is not a str"),
         (lambda module: "/usr/local/cuda/lib64:/usr/lib", "one machine's folder"),
         (lambda module: "/home/ada/venv/lib/python3.12/site-packages/nvidia/cu13/lib", "one machine's folder"),
         (lambda module: "../nvidia/cu13/lib", "current folder"),

@@ -360,7 +360,9 @@ def check_pick(function: Callable[[Sequence[str], str], Any]) -> str:
     known = (
         "compute_75",
         "compute_80",
+        "compute_90a",
         "compute_100",
+        "compute_100f",
         "sm_75",
         "sm_80",
         "sm_86",
@@ -416,12 +418,14 @@ def check_rpath(function: Callable[[str], Any]) -> str:
     numbers = np.random.default_rng()
     modules = ["heat/_heat.so", "heat/backends/_heat.so", "_heat.so"]
     for _ in range(20):
-        depth = int(numbers.integers(1, 6))
+        depth = int(numbers.integers(1, 12))
         modules.append("/".join(f"part{number}" for number in range(depth)) + "/_heat.so")
     for module in modules:
         answer = function(module)
         if not isinstance(answer, str) or not answer:
-            return f"Not yet: {module}: {answer!r} names no folder."
+            return f"Not yet: {module}: {answer!r} is not a str with a folder."
+        if answer.count(":") > 1:
+            return f"Not yet: {module}: {answer} lets the loader search many folders; one is enough."
         for site in ("/home/ada/venv/lib/python3.12/site-packages", "/opt/python/site-packages"):
             origin = posixpath.dirname(f"{site}/{module}")
             places = [re.sub(r"\$ORIGIN|\$\{ORIGIN\}", origin, entry) for entry in answer.split(":")]
