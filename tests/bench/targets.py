@@ -33,17 +33,17 @@ def rows() -> Iterator[Row]:
         shares[way] = max(shares.get(way, 0), each["bound_seconds"] / each["seconds"]["median"])
     for way, share in shares.items():
         yield row("11", f"overlap by {way}: share of the bound", share, "0.9 at least")
-    cpu = {each["plan"]: each["cpu_seconds"] for each in recorded("13_shipping", "storm")}
+    cpu = {each["plan"]: each["cpu_seconds"]["median"] for each in recorded("caches_and_storms", "storm")}
     for storm, one in (
         ("each its own empty cache", "one builds, broadcast"),
         ("each by nvcc", "one by nvcc, broadcast"),
     ):
-        yield row("13", f"CPU seconds, {storm} over {one}", cpu[storm] / cpu[one], "5 at least")
-    large = [each for each in recorded("13_shipping", "scaling") if each["side"] == 16384]
+        yield row("storms", f"CPU seconds, {storm} over {one}", cpu[storm] / cpu[one], "5 at least")
+    large = [each for each in recorded("several_gpus", "scaling") if each["side"] == 16384]
     for gpus, aim in ((2, "1.95 at least"), (4, "3.7 at least")):
         if speedups := [
             each["speedup"] for each in large if each["gpus"] == gpus
         ]:  # else it was not recorded on so many
-            yield row("13", f"speedup of the plate of 16384² on {gpus} GPUs", max(speedups), aim)
+            yield row("several GPUs", f"speedup of the plate of 16384² on {gpus} GPUs", max(speedups), aim)
     errors = [abs(error) for each in recorded("14_choosing", "held_out") for error in each["errors"].values()]
     yield row("14", "largest error of the model", max(errors, default=None), "0.15 at most")

@@ -58,7 +58,7 @@ def test_find_takes_number_word_slug_and_path(path: Path, name: str) -> None:
 def test_find_names_the_lessons_there_are(path: Path) -> None:
     with pytest.raises(InputError, match="no lesson '99'; there are: 05_my_own"):
         lesson.find("99")
-    path.rename(path.with_name("notes.md"))
+    path.rename(path.with_name("notes.txt"))
     with pytest.raises(InputError, match="there are: none"):
         lesson.find("5")
 

@@ -150,8 +150,7 @@ def place(command: str, example: str, suffix: str) -> Path:
 def sources(command: str, example: str) -> str:
     """Return the SHA-256 of the files that a command's example uses."""
     if command == "choose":  # the costs of the ways, recorded by lessons 00 and 01
-        recorded = sorted((kernels.root() / "book" / "results").glob("*/0[01]_*.json"))
-        return digest(path.read_bytes() for path in recorded)
+        return digest(path.read_bytes() for path in choosing.recorded())
     if own := _own(example):
         return digest(text.encode() for text in own)
     # of the program of `fourways link`, whose first unit includes this kernel

@@ -9,8 +9,8 @@ from fourways import lesson
 PARTS = {
     "Begin": ("first_minutes",),
     "The four ways": ("00", "01", "02", "03", "04", "05", "your_own_kernel"),
-    "Measure and understand": ("06", "which_timer", "07", "08", "09"),
-    "Beyond, ship, choose": ("10", "11", "12", "13", "14"),
+    "Measure and understand": ("06", "which_timer", "07", "when_a_kernel_fails", "08", "09", "textures"),
+    "Beyond, ship, choose": ("10", "11", "12", "beyond_the_four", "13", "caches_and_storms", "several_gpus", "14"),
 }
 """The numbers of the lessons, and the names of pages, by part and in the order of reading."""
 ROUTES = {

@@ -45,6 +45,7 @@ for command in (
     choose.choose,
     lessons.book,
     lessons.export,
+    lessons.grade,
     machine.install_pycuda,
     machine.wheelhouse,
 ):

@@ -1,4 +1,4 @@
-"""The commands on lessons and the book: list, open, run, book, export."""
+"""The commands on lessons and the book: list, open, run, book, export, grade."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ import typer
 import typer.core
 
 from fourways import files, kernels
-from fourways.cli.options import Lessons, chosen, console, errors, tell
+from fourways.cli.options import CaseFile, Json, Lessons, chosen, console, errors, keeping, tell
 
 
 def list_lessons() -> None:
@@ -225,3 +225,34 @@ def export(
     for folder, with_solutions in ((student, False), (solutions, True)):
         for path in lesson.export(chosen(lessons), folder, with_solutions) if folder else ():
             print(f"wrote {files.short(path)}")
+
+
+def grade(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="FOLDER", help="Handed-in notebooks and .cu files, or folders.")
+    ],
+    case: CaseFile = None,
+    timeout: Annotated[int, typer.Option(help="Seconds that one answer may take.", min=1)] = 120,
+    memory: Annotated[float, typer.Option(help="GiB of memory that one answer may take.", min=0.1)] = 4.0,
+    json_file: Json = None,
+) -> None:
+    """Judge the answers in handed-in notebooks, and the kernels in handed-in .cu files.
+
+    `fourways grade answers` judges every exercise in every notebook of the folder `answers`. The notebooks come from
+    `fourways export --student class`, whose exercises have ids; cells may have been added or moved. Each answer runs in
+    a fresh process, after the lesson's own cells, and the lesson's own check judges it: the outputs in the notebook,
+    and whatever else was changed there, do not count. `fourways grade answers --case triple_case.py` judges .cu files,
+    too, as `fourways check` does on the CPU.
+
+    An answer that takes too long or too much memory is ended. With bubblewrap installed (`apt install bubblewrap`) an
+    answer writes to a folder of its own alone, and reaches no network. It can read your files in any case, and whoever
+    knows the check well can still deceive it: look at the answers of those you doubt.
+    """
+    from fourways import grading
+
+    files_there = grading.handed_in(paths)
+    with keeping(json_file) as kept:
+        tell(f"files: {len(files_there)}; an answer takes some seconds")
+        limits = grading.Limits(timeout, int(memory * 2**30))
+        kept.append(grading.grade(files_there, case, limits, tell))
+        console.print(kept[0])

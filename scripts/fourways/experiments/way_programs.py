@@ -1,17 +1,15 @@
-"""Each way as a separate program: its first result, its launches, its libraries, and its answers to wrong arrays."""
+"""Each way as a separate program: its first result, its launches, and its answers to wrong arrays."""
 
-import ast
 import os
 import re
 import signal
 import subprocess
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from fourways import lesson, process, toolchain
-from fourways.tables import Column, Row, Table, seconds, summary
+from fourways.tables import Column, Row, Table, summary
 from fourways.timing import FirstResultError
 from fourways.ways import WAYS
 
@@ -27,9 +25,6 @@ def run(name: str, ways: Sequence[str], folder: Path, times: int = 3, patience: 
 
     - `seconds`: from process start to the first right answer; `stages` are those of the median run
     - `launch_seconds`: a call without a wait
-    - `imports`: the packages that its text imports, except Python's, this project's, and modules in `folder`
-    - `libraries`: the bytes of all shared libraries in the process
-    - `started`: the names of the programs that it started
     - `mistakes`: by name, the outcome of a call with a wrong array: an exception's name, "right", "wrong numbers", or
       "crash: SIGSEGV" if that signal ended the program; later mistakes are "not tried"
 
@@ -54,21 +49,8 @@ def run(name: str, ways: Sequence[str], folder: Path, times: int = 3, patience: 
                 except FirstResultError as error:
                     failed[way] = str(error)
     return [
-        {"way": way, "failed": failed[way]}
-        if way in failed
-        else _row(way, samples) | {"imports": _imports(sources[way], folder)}
-        for way, samples in runs.items()
+        {"way": way, "failed": failed[way]} if way in failed else _row(way, samples) for way, samples in runs.items()
     ]
-
-
-def _imports(source: str, folder: Path) -> list[str]:
-    """Return the packages that a cell imports, such as `cuda.core` and `torch`, without parts of listed packages."""
-    nodes = list(ast.walk(ast.parse(source)))
-    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
-    parts = {name for name in names if any(name.startswith(f"{whole}.") for whole in names)}
-    ours = {"fourways", "fourways_aot", *(file.name.partition(".")[0] for file in folder.iterdir())}
-    return sorted(name for name in names - parts if name.split(".")[0] not in ours | sys.stdlib_module_names)
 
 
 def _program(source: str, function: str, folder: Path, patience: float) -> dict[str, Any]:
@@ -102,34 +84,31 @@ def _row(way: str, samples: list[dict[str, Any]]) -> Row:
     return {"way": way, "clock": "host", "seconds": totals, "launch_seconds": launches} | samples[len(samples) // 2]
 
 
-def table(rows: Sequence[Row], built: Mapping[str, float | None], ships: Mapping[str, Path]) -> Table:
-    """Show the rows of `run`; a failed way shows why it failed.
+def table(
+    rows: Sequence[Row], built: Mapping[str, float | None], ships: Mapping[str, Path], uses: Mapping[str, str]
+) -> Table:
+    """Show the rows of `run`, each with its use; a failed way shows why it failed instead.
 
     `built` holds the seconds of builds ahead of time by way, None if unknown; these ways are marked AOT, the others
-    JIT. `ships` holds the file that goes to users, by way.
+    JIT. `ships` holds the file that goes to users, and `uses` says what a way is for, by way.
     """
     rows = [
         row
         | {"when": "AOT" if row["way"] in built else "JIT"}
         | {"build_seconds": built.get(row["way"], row.get("stages", {}).get("build"))}
         | {"ships": ships[row["way"]].stat().st_size if row["way"] in ships else None}
+        | {"use": f"failed: {row['failed']}" if "failed" in row else uses.get(row["way"], "")}
         for row in rows
     ]
-
-    def measured(show: Callable[[Row], str]) -> Callable[[Row], str]:
-        return lambda row: "" if "failed" in row else show(row)
 
     columns: list[Column] = [
         "way",
         "when",
         "build_seconds",
-        ("import", measured(lambda row: seconds(row["stages"]["import"]))),
         ("first result", "seconds"),
         ("a launch", "launch_seconds"),
         ("ships, kB", lambda row: "" if row["ships"] is None else f"{row['ships'] / 1e3:,.1f}"),
-        ("libraries, MB", measured(lambda row: f"{row['libraries'] / 1e6:,.0f}")),
-        ("imports", measured(lambda row: ", ".join(row["imports"]))),
-        ("starts", lambda row: f"failed: {row['failed']}" if "failed" in row else ", ".join(row["started"])),
+        ("for", "use"),
     ]
     count = max((row["seconds"]["samples"] for row in rows if "failed" not in row), default=1)
     many = "one run each, in a fresh process" if count == 1 else f"the median of {count} fresh processes each"

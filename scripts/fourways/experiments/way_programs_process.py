@@ -12,10 +12,8 @@ import contextlib  # noqa: E402
 import io  # noqa: E402
 import json  # noqa: E402
 import os  # noqa: E402
-import re  # noqa: E402
 import sys  # noqa: E402
 from collections.abc import Callable  # noqa: E402
-from pathlib import Path  # noqa: E402
 from typing import Any  # noqa: E402
 
 from fourways.stages import split  # noqa: E402
@@ -79,27 +77,12 @@ def mistakes(function: Callable, tell: Callable[[dict[str, str]], None]) -> None
     tell(became)
 
 
-def libraries() -> int:
-    """Bytes of the files of all shared libraries in this process."""
-    maps = Path("/proc/self/maps").read_text()
-    files = {Path(name) for name in re.findall(r"(/\S*\.so[.\d]*)$", maps, re.MULTILINE)}
-    return sum(file.stat().st_size for file in files if file.exists())
-
-
 def main() -> None:
-    """Read the task, run it, print `stages`, `launches`, `libraries`, `started`, `mistakes`.
+    """Read the task, run it, print `stages`, `launches` and `mistakes`.
 
     More than once, a line each, and the last holds: what was measured is out before a wrong array can end the process.
     """
     task = json.load(sys.stdin)
-    started: dict[str, None] = {}
-
-    def listen(event: str, arguments: tuple) -> None:
-        if event == "subprocess.Popen":
-            command = arguments[1] if isinstance(arguments[1], str) else str(arguments[1][0])
-            started[Path(command.split()[0]).name] = None
-
-    sys.addaudithook(listen)
     namespace: dict[str, Any] = {"__name__": "program"}
     imports, rest = split(task["source"])
     stages, then = {"start": ENTERED - task["spawned"]}, time.perf_counter()
@@ -120,14 +103,13 @@ def main() -> None:
         wait()
         end("launch")
         assert y.tolist() == [2 * value for value in VALUES], f"the first answer is wrong: {y.tolist()}"
-        answer: dict[str, Any] = {"stages": stages, "launches": [], "started": list(started)}
+        answer: dict[str, Any] = {"stages": stages, "launches": []}
         for _ in range(BATCHES):
             begin = time.perf_counter()
             for _ in range(CALLS):
                 function(x, y)
             answer["launches"].append((time.perf_counter() - begin) / CALLS)
             wait()
-        answer["libraries"] = libraries()
         mistakes(function, lambda became: print(json.dumps(answer | {"mistakes": became}), file=stdout, flush=True))
     os._exit(0)  # destroying a context after a mistake could fail
 

@@ -89,7 +89,7 @@ def all_lessons() -> list[Lesson]:
 
 def pages() -> list[Lesson]:
     """Return the other pages that run and are recorded like lessons. They have no number, and may lack a kernel."""
-    return [Lesson(path) for path in sorted((kernels.root() / "lessons").glob("[a-z]*_*.md"))]
+    return [Lesson(path) for path in sorted((kernels.root() / "lessons").glob("[a-z]*.md"))]
 
 
 def find(name: str) -> Lesson:
@@ -100,7 +100,7 @@ def find(name: str) -> Lesson:
     lessons = [*all_lessons(), *pages()]
     wanted = Path(name).stem if name.endswith(".md") else name
     for lesson in lessons:
-        if wanted.zfill(2) == lesson.number or wanted in (lesson.slug, lesson.slug.split("_", 1)[1]):
+        if wanted.zfill(2) == lesson.number or wanted in (lesson.slug, lesson.slug.partition("_")[2] or lesson.slug):
             return lesson
     raise kernels.NotThereError(
         f"no lesson {name!r}; there are: {', '.join(lesson.slug for lesson in lessons) or 'none'}"

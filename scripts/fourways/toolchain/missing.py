@@ -22,12 +22,11 @@ _ABSENT = {
     "Cython": f"Cython is not installed: {SETUP}",
     "nanobind": f"nanobind is not installed: {SETUP}",
     "torch": f"PyTorch is not installed: pip install torch {_CUDA}",
-    "numba": "Numba for CUDA is not installed: pip install 'numba-cuda[cu13]'",
-    "numba_cuda_mlir": "numba-cuda-mlir is not installed: pip install 'numba-cuda-mlir[cu13]'",
+    "numba": "Numba for CUDA is not installed: pip install 'numba-cuda-mlir[cu13]'",
+    "tvm_ffi": "apache-tvm-ffi is not installed: pip install apache-tvm-ffi",
     "nccl": "nccl4py is not installed: pip install 'nccl4py[cu13]'",
-    "dask_cuda": "dask-cuda is not installed: pip install dask-cuda",
 }
-MORE = ("torch", "numba", "numba_cuda_mlir", "nccl", "dask_cuda")
+MORE = ("torch", "numba", "tvm_ffi", "nccl")
 """The packages of `PACKAGES` that need a GPU: the extra `more` of pyproject.toml, which `make setup` leaves out."""
 PACKAGES = ("pystencils", "distributed", "Cython", "nanobind", *MORE)
 """The packages, by module name, that lessons from 09 on use in addition to the ways."""
@@ -51,6 +50,8 @@ def missing(need: str) -> str | None:
         return missing("gpu") or (None if len(gpus()) > 1 else "one GPU here: this runs on a machine with two")
     module = "nccl.core" if need == "nccl" else need  # `nccl` itself is a namespace: several packages share it
     there = nvcc() if need == "nvcc" else host_compiler() if need == "host compiler" else installed(module)
+    if need == "numba":  # numba-cuda, or its successor numba-cuda-mlir
+        there = there or installed("numba_cuda_mlir")
     return None if there else _ABSENT[need]
 
 

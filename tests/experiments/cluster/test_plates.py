@@ -62,7 +62,7 @@ def test_what_fails_is_named_and_the_rest_is_kept(monkeypatch: pytest.MonkeyPatc
             raise cluster.RanksError(f"{count} failed")
         hows = ["compute, then exchange", "both at once", "a graph of both", "a graph with priorities"]
         rows = dict.fromkeys(hows, after_steps())
-        return [{"builds": {}, "rows": rows, "seconds": {64: dict.fromkeys(rows, 0.5)}}]
+        return [{"rows": rows, "seconds": {64: dict.fromkeys(rows, 0.5)}}]
 
     monkeypatch.setattr(toolchain, "missing", {}.get)
     monkeypatch.setattr(toolchain, "gpus", lambda: [SimpleNamespace(arch="sm_90")] * 2)

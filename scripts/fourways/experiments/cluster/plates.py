@@ -18,13 +18,12 @@ PEERS = "peer copies, one process"
 
 
 def scale_plates(steps: dict[int, int], counts: list[int] | None = None, limit: float = 90) -> dict[str, tables.Table]:
-    """Time steps of the stencil on several GPUs, and return the tables `scaling` and `rank_builds`.
+    """Time steps of the stencil on several GPUs, and return the table `scaling`, by its name.
 
     `steps[side]` is the number of steps, a multiple of ROUND, that are timed together on a square plate of that side.
     `counts` are the numbers of GPUs, by default 1, 2 and 4 as far as they exist.
     A row of `scaling` has `gpus`, `side`, `how`, the `seconds` per step of the slowest rank (host clock), and `speedup`
-    over the fastest row of one GPU. A row of `rank_builds` has by way the time that the slowest rank waited for the
-    kernel, with empty caches, and the CPU seconds of all ranks.
+    over the fastest row of one GPU.
     First the strips of a smaller plate must agree with NumPy bit by bit. If they do not, if a rank fails or if not all
     ranks are done after `limit` seconds, there is no row, and the note of `scaling` says why.
     Raises RuntimeError, with the remedy, without a GPU, or without nccl4py for more than one; ValueError for more GPUs
@@ -39,32 +38,30 @@ def scale_plates(steps: dict[int, int], counts: list[int] | None = None, limit: 
     if max(counts) > len(gpus) or counts[0] != 1:
         raise ValueError(f"expected numbers of GPUs from 1 to {len(gpus)}, beginning with 1; got {counts}")
     rows: list[tables.Row] = []
-    builds: list[tables.Row] = []
     problems: list[str] = []
     with tempfile.TemporaryDirectory(prefix="fourways-", ignore_cleanup_errors=True) as folder:
         cubin = Path(folder, "stencil.cubin")
         cubin.write_bytes(building.build(kernels.path("stencil"), "nvrtc", gpus[0].arch).code)
         for count in counts:
-            work = Work(str(cubin), kernels.source("stencil"), folder, CHECK, steps, builds=count > 1)
+            work = Work(str(cubin), CHECK, steps)
             parts = {"ranks": _by_ranks} | ({"peer copies": _by_one_process} if count > 1 else {})
             for what, measure in parts.items():
                 try:
-                    measure(count, work, limit, rows, builds)
+                    measure(count, work, limit, rows)
                 except (RanksError, ValueError) as problem:
                     problems.append(f" No times by {what}, GPUs: {count}: {problem}.")
-    return {"scaling": scaling_table(rows, "".join(problems)), "rank_builds": builds_table(builds)}
+    return {"scaling": scaling_table(rows, "".join(problems))}
 
 
-def _by_ranks(count: int, work: Work, limit: float, rows: list[tables.Row], builds: list[tables.Row]) -> None:
+def _by_ranks(count: int, work: Work, limit: float, rows: list[tables.Row]) -> None:
     ranks = run_ranks(rank_work, count, (count, work), limit)
     for how in HOW:
         check_strips([rank["rows"][how] for rank in ranks], how)
-    builds += build_rows([rank["builds"] for rank in ranks])
     for how in HOW:
         rows += _rows(count, how, {side: max(rank["seconds"][side][how] for rank in ranks) for side in work.measure})
 
 
-def _by_one_process(count: int, work: Work, limit: float, rows: list[tables.Row], _builds: list[tables.Row]) -> None:
+def _by_one_process(count: int, work: Work, limit: float, rows: list[tables.Row]) -> None:
     (peers,) = run_ranks(peer_work, 1, (count, work), limit)
     check_strips(peers["rows"], PEERS)
     rows += _rows(count, PEERS, peers["seconds"])
@@ -76,14 +73,19 @@ def _rows(count: int, how: str, seconds: dict[int, float]) -> list[tables.Row]:
     ]
 
 
+def stepped(u: np.ndarray) -> np.ndarray:
+    """Return a plate (float32, two dimensions) after a step of the stencil, by NumPy."""
+    v = u.copy()
+    v[1:-1, 1:-1] = np.float32(0.25) * ((u[:-2, 1:-1] + u[2:, 1:-1]) + (u[1:-1, :-2] + u[1:-1, 2:]))
+    return v
+
+
 def check_strips(parts: list[np.ndarray], what: str) -> None:
     """Raise ValueError if the strips, joined, differ from NumPy's plate of CHECK after its steps."""
     height, width, steps = CHECK
     u = first_plate(height, width)
     for _ in range(steps):
-        v = u.copy()
-        v[1:-1, 1:-1] = np.float32(0.25) * ((u[:-2, 1:-1] + u[2:, 1:-1]) + (u[1:-1, :-2] + u[1:-1, 2:]))
-        u = v
+        u = stepped(u)
     wrong = np.flatnonzero((np.concatenate(parts) != u).any(axis=1))
     if wrong.size:
         raise ValueError(f"{what}: row {wrong[0]} of {height} is wrong after {steps} steps, {wrong.size} rows in all")
@@ -108,23 +110,6 @@ def scaling_table(rows: list[tables.Row], problems: str = "") -> tables.Table:
         ("times one GPU", lambda row: f"{row['speedup']:.2f}"),
     ]
     return tables.Table("scaling", rows, columns, f"Host clock, the slowest rank; the median of five runs.{problems}")
-
-
-def build_rows(ranks: list[dict[str, dict[str, float]]]) -> list[tables.Row]:
-    """Return a row for each way: the longest wait of a rank, and the CPU seconds of all ranks."""
-    return [
-        {"ranks": len(ranks), "way": way, "clock": "host"}
-        | {"seconds": max(rank[way]["seconds"] for rank in ranks)}
-        | {"cpu_seconds": sum(rank[way]["cpu_seconds"] for rank in ranks)}
-        for way in ranks[0]
-    ]
-
-
-def builds_table(rows: list[tables.Row]) -> tables.Table:
-    """Show the rows of `build_rows`."""
-    columns: list[tables.Column] = ["ranks", ("kernel by", "way"), ("the slowest rank waits", "seconds")]
-    columns.append(("CPU, all ranks", "cpu_seconds"))
-    return tables.Table("rank_builds", rows, columns, "Host clock, empty caches; one run.")
 
 
 def scaling_figure(table: tables.Table) -> Any:

@@ -10,10 +10,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from fourways.experiments.cluster.builds_process import measured_builds
 from fourways.experiments.cluster.ranks import Meeting, Tell
 from fourways.experiments.cluster.strips import (
     ROUND,
@@ -39,18 +37,13 @@ HOW: dict[str, Callable[[Strip, Any, Any], Callable[[], None]]] = {
 
 
 class Work(NamedTuple):
-    """The task of every rank: the cubin's file, the kernel's text, the plate to check and the plates to measure."""
+    """The task of every rank: the cubin's file, the plate to check and the plates to measure."""
 
     cubin: str
-    source: str
-    caches: str
-    """A folder below which each rank has its own, empty caches."""
     check: tuple[int, int, int]
     """Height, width and steps, a multiple of ROUND, of a plate whose rows the ranks return."""
     measure: dict[int, int]
     """Steps, a multiple of ROUND, by the side of a square plate."""
-    builds: bool
-    """Whether to build the kernel by each way before the first exchange."""
 
 
 @contextmanager
@@ -68,19 +61,15 @@ def nccl_in_full() -> Iterator[None]:
 
 @nccl_in_full()
 def rank_work(rank: int, tell: Tell, meeting: Meeting, count: int, work: Work) -> dict[str, Any]:
-    """Do the whole work on GPU number `rank`. Returns `builds`, `seconds` by side and by HOW, and `rows` by HOW."""
-    for variable in ("CUPY_CACHE_DIR", "CUDA_CACHE_PATH"):
-        os.environ[variable] = str(Path(work.caches, f"{variable}-{count}-{rank}"))
+    """Do the whole work on GPU number `rank`. Returns `seconds` by side and by HOW, and `rows` by HOW."""
     tell("importing CuPy")
     import cupy as cp
 
     cp.cuda.Device(rank).use()
     cp.cuda.runtime.free(0)  # creates the context
-    tell("building")
-    builds = measured_builds(rank, work.source, work.cubin, meeting) if work.builds else {}
     launch = launcher(work.cubin)
     communicator = join(rank, tell, meeting, count)
-    result: dict[str, Any] = {"builds": builds, "rows": {}, "seconds": {}}
+    result: dict[str, Any] = {"rows": {}, "seconds": {}}
     height, width, steps = work.check
     whole = first_plate(height, width)
     held, own = with_halos(rank, count, height), own_rows(rank, count, height)
@@ -116,10 +105,10 @@ def join(rank: int, tell: Tell, meeting: Meeting, count: int) -> Any:
     os.environ.setdefault("NCCL_NVLS_ENABLE", "0")
     import nccl.core as nccl
 
-    tell("waiting for rank 0's identity" if rank else "making the identity")
-    identity = meeting.share(rank, lambda: bytes(nccl.get_unique_id()))
+    tell("waiting for rank 0's unique ID" if rank else "making the unique ID")
+    unique_id = meeting.share(rank, lambda: bytes(nccl.get_unique_id()))
     tell("joining NCCL")
-    return nccl.Communicator.init(count, rank, nccl.UniqueId.from_bytes(identity))
+    return nccl.Communicator.init(count, rank, nccl.UniqueId.from_bytes(unique_id))
 
 
 @nccl_in_full()

@@ -4,6 +4,8 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from fourways import building, toolchain
 
 
@@ -31,7 +33,7 @@ def compile_cubin(source: str, arch: str, cache: Path | str | None = None) -> Pa
     from cuda.core import Program, ProgramOptions
     from cuda.core.utils import FileStreamProgramCache, make_program_cache_key
 
-    # on machines with a driver NVRTC has a cache, which all workers of a machine would share
+    # on machines with a driver NVRTC has a cache of its own, which all workers of a machine would share
     options = ProgramOptions(arch=arch, no_cache=True)
     key = make_program_cache_key(code=source, code_type="c++", options=options, target_type="cubin")
     cache = cache or tempfile.mkdtemp(prefix="cold-", dir=own_cache().parent)
@@ -47,6 +49,16 @@ def compile_cubin(source: str, arch: str, cache: Path | str | None = None) -> Pa
     return Parcel(arch, code, built=True)
 
 
+def compile_by_nvrtc(source: str, arch: str) -> Parcel:
+    """Ask NVRTC for the cubin of `source`, without a program cache: only NVRTC's own cache may have it already.
+
+    NVRTC does not tell whether it compiled, so the parcel counts as built.
+    """
+    from cuda.core import Program, ProgramOptions
+
+    return Parcel(arch, Program(source, "c++", ProgramOptions(arch=arch)).compile("cubin").code, built=True)
+
+
 def compile_by_nvcc(path: Path | str, arch: str) -> Parcel:
     """Compile the kernel file `path` by nvcc, which has no cache. Raises `building.BuildError`."""
     return Parcel(arch, building.build(path, "nvcc", arch).code, built=True)
@@ -57,6 +69,19 @@ def accept(parcel: Parcel, arch: str) -> Parcel:
     if not toolchain.runs_on([parcel.arch], arch):
         raise ValueError(f"a cubin for {parcel.arch} came, and one that runs on {arch} is wanted: build for {arch}")
     return parcel._replace(built=False)
+
+
+def step_on_gpu(parcel: Parcel, u: np.ndarray) -> np.ndarray:
+    """Load a parcel's stencil on this worker's GPU, and return the plate `u` (float32, two dimensions) after a step."""
+    import cupy as cp
+
+    file = own_cache().with_suffix(".cubin")
+    file.write_bytes(parcel.code)
+    kernel = cp.RawModule(path=str(file)).get_function("stencil")
+    u_gpu, (h, w) = cp.asarray(u), u.shape
+    v_gpu = cp.full_like(u_gpu, cp.nan)
+    kernel((-(-w // 512), -(-h // 8)), (128, 2), (u_gpu, v_gpu, np.int64(h), np.int64(w)))
+    return v_gpu.get()
 
 
 def import_binding() -> Parcel:

@@ -11,12 +11,13 @@ from fourways import toolchain
 
 
 @contextmanager
-def workers(count: int, retries: int = 3) -> Iterator[Any]:
+def workers(count: int, allowed_deaths: int = 3) -> Iterator[Any]:
     """Yield a `distributed.Client` of `count` fresh worker processes with one thread each; they end with the block.
 
     Each worker has its own folder with its cache (`tasks.own_cache`). A task whose worker dies is given to another
-    worker, up to `retries` times. The cluster listens on 127.0.0.1, which other machines cannot reach. Workers are
-    forked from a process that stays for the next cluster, and ends with the caller's process.
+    worker, up to `allowed_deaths` times (Dask's setting `distributed.scheduler.allowed-failures`). The cluster listens
+    on 127.0.0.1, which other machines cannot reach. Workers are forked from a process that stays for the next cluster,
+    and ends with the caller's process.
     Raises RuntimeError, with the remedy, if Dask's distributed is missing.
     """
     if reason := toolchain.missing("distributed"):
@@ -25,7 +26,7 @@ def workers(count: int, retries: int = 3) -> Iterator[Any]:
     from distributed import Client, LocalCluster
 
     settings = {
-        "distributed.scheduler.allowed-failures": retries,
+        "distributed.scheduler.allowed-failures": allowed_deaths,
         # a task that is bound to a dead worker must not wait forever
         "distributed.scheduler.no-workers-timeout": "20s",
         # the workers' imports are made once, in a process from which they are forked

@@ -1,0 +1,258 @@
+"""Judge handed-in answers, several at a time, each in a fresh process with limits."""
+
+import contextlib
+import json
+import os
+import re
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fourways import kernels, lesson, toolchain
+from fourways.grading.exercises import Exercise, exercises
+from fourways.tables import Column, Row, Table
+
+_PROGRAM = Path(__file__).with_name("answer_process.py")
+
+
+class Limits(NamedTuple):
+    """The limits of an answer's process: `seconds` of wall time, `memory` in bytes, with all processes it starts."""
+
+    seconds: float = 120.0
+    memory: int = 4 * 2**30
+
+
+_LIMITS = Limits()
+
+
+class Answer(NamedTuple):
+    """An answer to judge: its file, what it answers, and its source; "" where the exercise is as it was handed out."""
+
+    file: Path
+    exercise: Exercise
+    source: str
+
+
+def handed_in(paths: Iterable[Path]) -> list[Path]:
+    """Return the notebooks and `.cu` files among the paths and in the folders among them, sorted.
+
+    Raises InputError if there are none, or if a path does not exist.
+    """
+    files: set[Path] = set()
+    for path in paths:
+        if not path.exists():
+            raise kernels.InputError(f"{path}: no such file or folder")
+        files |= set(path.rglob("*")) if path.is_dir() else {path}
+    chosen = [
+        path for path in sorted(files) if path.suffix in (".ipynb", ".cu") and ".ipynb_checkpoints" not in path.parts
+    ]
+    if not chosen:
+        raise kernels.InputError("no notebook (.ipynb) and no kernel (.cu) there")
+    return chosen
+
+
+def grade(
+    files: Sequence[Path],
+    case: Path | None = None,
+    limits: Limits = _LIMITS,
+    tell: Callable[[str], Any] = lambda _: None,
+) -> Table:
+    """Judge every answer in the notebooks, and every kernel in the `.cu` files by `case`, and return the verdicts.
+
+    Rows hold file, exercise, verdict ("right", "not yet", "no answer", "not judged"), seconds and message. Several
+    answers run at a time, in a folder that is deleted afterwards. Raises InputError for `.cu` files without a case.
+    """
+    if not case and any(file.suffix == ".cu" for file in files):
+        raise kernels.InputError("kernels (.cu) are judged by a case: name it with --case; `fourways case` begins one")
+    rows: list[Row] = []
+    jobs: list[tuple[Row, Callable[[], dict[str, Any]]]] = []
+    with tempfile.TemporaryDirectory(prefix="fourways-") as cache_folder:
+        for file in files:
+            row: Row = {"file": file.name, "exercise": "", "verdict": "not judged", "seconds": None, "message": ""}
+            if file.suffix == ".cu":
+                assert case
+                rows.append(row | {"exercise": file.stem})
+                jobs.append((rows[-1], _job(_kernel, file.resolve(), case.resolve(), limits, cache_folder)))
+                continue
+            try:
+                answers = list(_answers(file))
+            except kernels.InputError as error:
+                rows.append(row | {"message": str(error)})
+                continue
+            for answer in answers:
+                rows.append(row | {"exercise": f"{answer.exercise.lesson.number}.{answer.exercise.number}"})
+                if answer.source:
+                    jobs.append((rows[-1], _job(_notebook, answer, limits, cache_folder)))
+                else:
+                    rows[-1]["verdict"] = "no answer"
+
+        def one(job: tuple[Row, Callable[[], dict[str, Any]]]) -> None:
+            start = time.perf_counter()
+            job[0].update(job[1]())
+            job[0]["seconds"] = time.perf_counter() - start
+            tell(f"{job[0]['file']} {job[0]['exercise']}: {job[0]['verdict']}")
+
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as several:
+            list(several.map(one, jobs))
+    right = sum(row["verdict"] == "right" for row in rows)
+    note = f"{right} of {len(rows)} are right. " + (
+        "Answers could write to their own folder alone, and had no network."
+        if _walls()
+        else "Answers ran as you, and could read and write your files: install bubblewrap to keep them out."
+    )
+    columns: list[Column] = [
+        "file",
+        "exercise",
+        "verdict",
+        ("time", lambda row: f"{row['seconds'] or 0:.1f} s"),
+        ("message", _first),
+    ]
+    return Table("grades", rows, columns, note)
+
+
+def _first(row: Row) -> str:
+    """The first line of a row's message, shortened."""
+    line = row["message"].partition("\n")[0]
+    return line if len(line) <= 90 else line[:89] + "…"
+
+
+def _job(function: Callable[..., dict[str, Any]], *arguments: Any) -> Callable[[], dict[str, Any]]:
+    return lambda: function(*arguments)
+
+
+def _answers(file: Path) -> Iterator[Answer]:
+    """Yield the answers in a notebook: the code of each exercise's cell, and of cells that the learner added beside it.
+
+    Raises InputError if the file is no notebook of a lesson.
+    """
+    try:
+        cells = json.loads(file.read_text("utf-8"))["cells"]
+        ids = [str(cell.get("id", "")) for cell in cells]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise kernels.InputError("this is no Jupyter notebook") from None
+    slug = next((match[1] for each in ids if (match := re.fullmatch(r"(\w+)-exercise-\d+", each))), None)
+    if not slug:
+        raise kernels.InputError("no exercise has its id: begin with a notebook that `fourways export` wrote")
+    for exercise in exercises(lesson.find(slug)):
+        if (name := f"{slug}-exercise-{exercise.number}") not in ids:
+            yield Answer(file, exercise, "")
+            continue
+        place = ids.index(name)
+        first = last = place
+        while first > 0 and not ids[first - 1].startswith(f"{slug}-"):
+            first -= 1
+        while last + 1 < len(ids) and not ids[last + 1].startswith(f"{slug}-"):
+            last += 1
+        code = [_code(cell) for cell in cells[first : last + 1] if cell.get("cell_type") == "code"]
+        source = "\n\n".join(filter(None, code))
+        yield Answer(file, exercise, "" if source.strip() == exercise.stub.strip() else source)
+
+
+def _code(cell: dict[str, Any]) -> str:
+    """The source of a cell, without the line `%%needs` of an export."""
+    source = "".join(cell.get("source", ""))
+    return source.partition("\n")[2] if source.startswith("%%needs") else source
+
+
+def _notebook(answer: Answer, limits: Limits, caches: str) -> dict[str, Any]:
+    exercise, secret = answer.exercise, secrets.token_hex(16)
+    cell = exercise.lesson.notebook.cells[exercise.cell]
+    if reason := lesson.skip_reason(cell):
+        return {"message": reason}
+    task = {"setup": exercise.setup(answer.source), "answer": answer.source, "judge": exercise.judge}
+    task |= {"names": exercise.names, "secret": secret}
+    with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
+        ended = _ended([str(_PROGRAM)], json.dumps(task), Path(folder), caches, limits)
+        if isinstance(ended, str):
+            return {"verdict": "not yet", "message": ended}
+        try:
+            verdict = json.loads(ended[0])
+        except ValueError:
+            verdict = {}
+        if verdict.get("secret") != secret:
+            return {"verdict": "not yet", "message": f"the answer ended its process: {ended[1]}"}
+        return {"verdict": "right" if verdict["is_right"] else "not yet", "message": verdict["message"]}
+
+
+def _kernel(file: Path, case: Path, limits: Limits, caches: str) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
+        results = Path(folder, "rows.json")
+        words = ["-m", "fourways", "check", str(file), "--case", str(case), "--way", "host", "--json", str(results)]
+        ended = _ended(words, "", Path(folder), caches, limits)
+        if isinstance(ended, str):
+            return {"verdict": "not yet", "message": ended}
+        if not results.exists():
+            return {"message": ended[1]}
+        rows = json.loads(results.read_text("utf-8"))["tables"]["check"]
+    wrong = [row["outcome"] for row in rows if row["outcome"] != "right"]
+    return {"verdict": "not yet" if wrong else "right", "message": "\n".join(wrong)}
+
+
+def _ended(words: list[str], task: str, folder: Path, caches: str, limits: Limits) -> tuple[str, str] | str:
+    """Run Python in a session of its own, and return its output and its last words; or the limit that ended it."""
+    import psutil
+
+    own = {"TMPDIR": str(folder), "FOURWAYS_CACHE_DIR": caches, "HOME": str(folder)}
+    command = [*_walls(), *(("--bind", str(folder), str(folder), "--bind", caches, caches) if _walls() else ())]
+    start, problem = time.perf_counter(), ""
+    with (
+        Path(folder, "words").open("w+") as said,
+        Path(folder, "output").open("w+") as output,
+        Path(folder, "task").open("w+") as given,
+    ):
+        given.write(task)
+        given.seek(0)
+        process = subprocess.Popen(
+            [*command, sys.executable, "-P", *words],
+            stdin=given,
+            stdout=output,
+            stderr=said,
+            cwd=folder,
+            env=toolchain.child_environment() | own,
+            start_new_session=True,
+        )
+        try:
+            while process.poll() is None and not problem:
+                time.sleep(0.05)
+                if time.perf_counter() - start > limits.seconds:
+                    problem = f"it took more than {limits.seconds:g} s; does a loop never end?"
+                elif _bytes(psutil, process.pid) > limits.memory:
+                    problem = f"it took more than {limits.memory / 2**30:g} GiB of memory"
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        output.seek(0)
+        said.seek(0)
+        lines = said.read().strip().splitlines()
+        code = process.returncode
+        by = -code if code < 0 else code - 128  # bubblewrap adds 128 to the signal's number
+        status = f"killed by {signal.Signals(by).name}" if by in set(signal.Signals) else f"exit code {code}"
+        return problem or (output.read(), lines[-1] if lines and by not in set(signal.Signals) else status)
+
+
+def _bytes(psutil: Any, pid: int) -> int:
+    """Return the bytes of memory that a process and those it started hold."""
+    try:
+        top = psutil.Process(pid)
+        return sum(each.memory_info().rss for each in [top, *top.children(recursive=True)])
+    except psutil.Error:  # it has just ended
+        return 0
+
+
+@cache
+def _walls() -> tuple[str, ...]:
+    """Return the command of bubblewrap that makes all files read-only and takes the network away; () without it."""
+    if not (bwrap := shutil.which("bwrap")):
+        return ()
+    walls = (bwrap, "--ro-bind", "/", "/", "--dev-bind", "/dev", "/dev", "--unshare-net", "--die-with-parent")
+    return walls if subprocess.run([*walls, "true"], capture_output=True).returncode == 0 else ()

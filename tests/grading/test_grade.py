@@ -1,0 +1,156 @@
+"""Handed-in answers to lesson 01's first exercise: right, wrong, empty and dishonest."""
+
+import json
+import shutil
+import socket
+from pathlib import Path
+
+import pytest
+
+from fourways import grading, lesson
+from fourways.grading import exercises
+
+RIGHT = '''
+text = r"""
+extern "C" __global__ void reverse(const float *x, float *y, long long n)
+{
+    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[n - 1 - i];
+}
+"""
+from fourways import host
+kernel = host.compile(text).get_function("reverse")
+
+def reverse(x, y):
+    kernel((max(1, (x.size + 255) // 256),), (256,), (x, y, np.int64(x.size)))
+'''
+WRONG = {
+    "off by one": (RIGHT.replace("n - 1 - i", "n - i > n - 1 ? n - 1 : n - i"), "expected"),
+    "NumPy": ("def reverse(x, y):\n    y[:] = x[::-1]\n", "0 kernels were launched"),
+    "another check": (
+        "checking.exercise = lambda *a, **k: True\ndef reverse(x, y):\n    y[:] = x[::-1]\n",
+        "replaced exercise",
+    ),
+    "another check, at the call": (
+        "def reverse(x, y):\n    import fourways.checking.at_sizes as at\n    at.verdict = lambda *a: None\n",
+        "replaced verdict",
+    ),
+    "another question": ("make_inputs = lambda n: (np.zeros(n, 'f4'),)\ndef reverse(x, y):\n    y[:] = 0\n", "Not yet"),
+    "a printed verdict": (
+        'import os\nprint(\'{"is_right": true, "message": "Right"}\', flush=True)\nos._exit(0)\n',
+        "ended its process",
+    ),
+    "a crash": ("import ctypes\nctypes.string_at(0)\n", "SIGSEGV"),
+    "a loop": ("while True: pass\n", "took more than"),
+    "memory": ("hoard = np.ones(2**28)\nimport time\ntime.sleep(60)\n", "of memory"),
+    "a typing error": ("def reverse(x, y:\n", "SyntaxError in line 1"),
+    "an exception": ("1 / 0\n", "ZeroDivisionError"),
+    "an exit": ("raise SystemExit\n", "SystemExit"),
+}
+
+
+def handed_in(folder: Path, answers: dict[str, str]) -> list[Path]:
+    """Notebooks of lesson 01, exported as for a class, with an answer each."""
+    (exported,) = lesson.export([lesson.find("01")], folder / "class")
+    for name, answer in answers.items():
+        notebook = json.loads(exported.read_text("utf-8"))
+        for cell in notebook["cells"]:
+            if cell["id"] == "01_doublify-exercise-1" and answer:
+                cell["source"] = answer
+        (folder / f"{name}.ipynb").write_text(json.dumps(notebook), "utf-8")
+    return [folder / f"{name}.ipynb" for name in answers]
+
+
+def first(rows: list[dict]) -> dict[str, dict]:
+    return {Path(row["file"]).stem: row for row in rows if row["exercise"] in ("01.1", "")}
+
+
+def test_verdicts(tmp_path: Path) -> None:
+    files = handed_in(tmp_path, {"right": RIGHT, "empty": ""} | {name: text for name, (text, _) in WRONG.items()})
+    limits = grading.Limits(seconds=20, memory=3 * 2**29)
+    rows = first(grading.grade(files, limits=limits).rows)
+    assert rows["right"]["verdict"] == "right", rows["right"]["message"]
+    assert rows["empty"]["verdict"] == "no answer"
+    for name, (_, message) in WRONG.items():
+        assert rows[name]["verdict"] == "not yet", name
+        assert message in rows[name]["message"], name
+
+
+@pytest.mark.skipif(not shutil.which("bwrap"), reason="bubblewrap is not installed")
+def test_walls(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        calls = f"import socket\nsocket.create_connection({server.getsockname()!r}).close()\n"
+        socket.create_connection(server.getsockname()).close()  # from here it can be reached
+        answers = {"writes": f"open({str(outside)!r}, 'w').close()\n" + RIGHT, "calls": calls + RIGHT}
+        rows = first(grading.grade(handed_in(tmp_path, answers)).rows)
+    assert "Read-only file system" in rows["writes"]["message"] and not outside.exists()
+    assert "ConnectionRefusedError" in rows["calls"]["message"]
+
+
+def test_added_and_moved_cells(tmp_path: Path) -> None:
+    (file,) = handed_in(tmp_path, {"moved": ""})
+    notebook = json.loads(file.read_text("utf-8"))
+    place = next(i for i, cell in enumerate(notebook["cells"]) if cell["id"] == "01_doublify-exercise-1")
+    moved = notebook["cells"].pop(place)
+    added = {"cell_type": "code", "id": "5c1f", "metadata": {}, "outputs": [], "execution_count": None, "source": RIGHT}
+    notebook["cells"] = [moved, added, *notebook["cells"]]
+    file.write_text(json.dumps(notebook), "utf-8")
+    assert first(grading.grade([file]).rows)["moved"]["verdict"] == "right"
+
+
+def test_a_file_that_is_no_notebook_of_a_lesson(tmp_path: Path) -> None:
+    (tmp_path / "notes.ipynb").write_text("{}", "utf-8")
+    (tmp_path / "other.ipynb").write_text('{"cells": []}', "utf-8")
+    rows = first(grading.grade(grading.handed_in([tmp_path])).rows)
+    assert {name: row["verdict"] for name, row in rows.items()} == {"notes": "not judged", "other": "not judged"}
+    assert "fourways export" in rows["other"]["message"]
+
+
+def test_kernel_files(tmp_path: Path) -> None:
+    (tmp_path / "case.py").write_text(
+        "import numpy as np\n\ndef make_inputs(size):\n    return (np.arange(size, dtype=np.float32),)\n\n"
+        "def reference(x):\n    return 3 * x\n",
+        "utf-8",
+    )
+    text = (
+        'extern "C" __global__ void triple(const float *x, float *y, long long n) {{\n'
+        "    const long long i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) y[i] = {} * x[i];\n}}\n"
+    )
+    (tmp_path / "three.cu").write_text(text.format(3), "utf-8")
+    (tmp_path / "two.cu").write_text(text.format(2), "utf-8")
+    (tmp_path / "none.cu").write_text("not C++", "utf-8")
+    rows = grading.grade(grading.handed_in([tmp_path]), tmp_path / "case.py").rows
+    verdicts = {row["exercise"]: row["verdict"] for row in rows}
+    assert verdicts["three"] == "right", rows
+    assert "right" not in (verdicts["two"], verdicts["none"]), rows
+
+
+def test_kernels_need_a_case(tmp_path: Path) -> None:
+    (tmp_path / "a.cu").write_text("", "utf-8")
+    with pytest.raises(ValueError, match="--case"):
+        grading.grade([tmp_path / "a.cu"])
+
+
+def every_exercise() -> list[grading.Exercise]:
+    return [each for found in lesson.all_lessons() for each in exercises(found)]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("exercise", every_exercise(), ids=lambda each: f"{each.lesson.number}.{each.number}")
+def test_every_solution_is_right_and_every_stub_is_not(exercise: grading.Exercise, tmp_path: Path) -> None:
+    (exported,) = lesson.export([exercise.lesson], tmp_path / "class")
+    cells = exercise.lesson.notebook.cells
+    solution = next(cell.source for cell in cells[exercise.cell :] if "solution" in lesson.tags(cell))
+    for name, answer in (("solution", solution), ("stub", exercise.stub + "\n# changed\n")):
+        notebook = json.loads(exported.read_text("utf-8"))
+        for cell in notebook["cells"]:
+            if cell["id"] == f"{exercise.lesson.slug}-exercise-{exercise.number}":
+                cell["source"] = answer
+        (tmp_path / f"{name}.ipynb").write_text(json.dumps(notebook), "utf-8")
+    rows = grading.grade([tmp_path / "solution.ipynb", tmp_path / "stub.ipynb"]).rows
+    verdict = {row["file"]: row for row in rows if row["exercise"] == f"{exercise.lesson.number}.{exercise.number}"}
+    if verdict["solution.ipynb"]["verdict"] == "not judged":
+        pytest.skip(verdict["solution.ipynb"]["message"])
+    assert verdict["solution.ipynb"]["verdict"] == "right", verdict["solution.ipynb"]["message"]
+    assert verdict["stub.ipynb"]["verdict"] == "not yet", verdict["stub.ipynb"]["message"]
