@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fourways import building, checking, lesson, toolchain
+from fourways import building, checking, grading, lesson, toolchain
 from fourways.experiments import own_kernel
 
 CASES = Path(__file__).parents[1] / "cases"
@@ -37,7 +37,7 @@ def page_names() -> dict[str, object]:
 
 
 def judged(kernel: str, case: str) -> str:
-    return own_kernel.judge(kernel, case, (CASES / "softclip.cu").read_text())
+    return own_kernel.check_kernel(kernel, case, (CASES / "softclip.cu").read_text())
 
 
 @pytest.mark.parametrize(
@@ -111,6 +111,12 @@ def test_the_answers_of_the_page_are_judged(capsys: pytest.CaptureFixture[str]) 
     assert len(told) == len(set(told)) >= 5 and all(line.startswith("Not yet: ") for line in told), told
     exec(page_cells("solution")[0], names)
     assert capsys.readouterr().out.startswith("Right at 11 sizes")
+
+
+def test_the_exercise_can_be_graded() -> None:
+    (exercise,) = grading.exercises(lesson.find("your_own_kernel"))
+    assert exercise.names == ("my_kernel", "my_case") and "check_kernel" in exercise.judge
+    assert any(statement.startswith("case = ") for statement in exercise.setup("my_case = case"))
 
 
 @pytest.mark.parametrize(

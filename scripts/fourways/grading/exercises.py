@@ -39,7 +39,7 @@ class Exercise(NamedTuple):
             (statement, "setup" in lesson.tags(cell))
             for cell in cells
             if not lesson.skip_reason(cell)
-            for statement in ast.parse(cell.source).body
+            for statement in _tree(cell.source).body
         ]
         wanted = _read(_tree(answer)) | _read(ast.parse(self.given)) | _read(ast.parse(self.judge))
         chosen: list[str] = []
@@ -68,10 +68,11 @@ def exercises(asked: Lesson) -> list[Exercise]:
     return listed
 
 
-def _tree(source: str) -> ast.AST:
+def _tree(source: str) -> ast.Module:
+    """Return the statements of a cell; none of an answer with an error, or of a cell that runs commands by `!`."""
     try:
         return ast.parse(source)
-    except SyntaxError:  # the process that runs it will say so
+    except SyntaxError:  # of an answer, the process that runs it will say so
         return ast.Module([], [])
 
 
