@@ -4,12 +4,16 @@
 // Compiled unchanged by NVRTC, NVCC and a C++ compiler with cpp/host/cuda_on_host.hpp.
 // Macros: LENGTH, how many taps, if known (default 0: `length` says so at run time),
 // TAPS, their values, as 0.25f,0.5f,0.25f (default: read from memory; TAPS sets LENGTH),
+// CONSTANT, how many taps constant memory holds, in `fixed` (default: none; only on a GPU),
 // OUTPUTS, neighbours that a thread computes at once: 1, 2, 4 or 8 (default 1).
 
 #ifdef TAPS
 __device__ constexpr float baked[] = {TAPS};
 __device__ inline float tap(const float *, int k) { return baked[k]; }
 #define LENGTH (int)(sizeof baked / sizeof *baked)
+#elif defined CONSTANT
+__constant__ float fixed[CONSTANT]; // the program copies the taps here
+__device__ inline float tap(const float *, int k) { return fixed[k]; }
 #else
 __device__ inline float tap(const float *taps, int k) { return taps[k]; }
 #endif

@@ -1,6 +1,7 @@
-"""A search over variants, with functions that run on the CPU."""
+"""A search over variants, with functions that run on the CPU; costs; the judges of lesson 09's exercises."""
 
 import math
+import re
 import sys
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fourways import ways
+from fourways import kernels, tables, ways
 from fourways.experiments import tuning
 
 WAYS = ways.Ways("doublify", lambda size: (np.ones(size, np.float32),), lambda x: 2 * x, {})
@@ -115,11 +116,148 @@ def test_pays_after() -> None:
     assert tuning.pays_after(1.0, slow=1e-3, fast=1e-3) == math.inf == tuning.pays_after(1.0, slow=1e-3, fast=2e-3)
 
 
-def test_the_figure_reaches_beyond_the_last_crossing() -> None:
-    figure = tuning.totals_figure({"plain": (0, 2e-3), "tuned": (1.0, 1e-3)}, "totals")
-    plain, tuned = (line.get_xydata() for line in figure.axes[0].lines)
-    assert plain[0][0] == 1 and plain[-1][0] > 1000
-    assert plain[0][1] == pytest.approx(2e-3) and tuned[0][1] == pytest.approx(1.001)
-    assert plain[-1][1] > tuned[-1][1]
-    alone = tuning.totals_figure({"plain": (0, 1e-3), "worse": (1, 1e-3)}, "parallel").axes[0].lines[0].get_xydata()
-    assert len(alone) >= 2
+def test_constants_come_back_to_the_last_bit() -> None:
+    taps = tuning.smoothing(5)
+    assert [np.float32(float.fromhex(text.removesuffix("f"))) for text in tuning.constants(taps).split(",")] == list(
+        taps
+    )
+    assert taps.dtype == np.float32 and taps.min() > 0 and taps.sum() == pytest.approx(1)
+
+
+@pytest.fixture
+def raced(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, Callable[[], Any]], np.ndarray], tables.Table]:
+    """`tuning.race` with NumPy's arrays, and a timer that calls nothing."""
+
+    def time_calls(calls: dict[str, Any], moved: int, name: str) -> tables.Table:
+        return tables.Table(name, [{"way": way} for way in [*calls, "device copy"]])
+
+    monkeypatch.setitem(sys.modules, "cupy", np)
+    monkeypatch.setattr(tuning.timing, "time_calls", time_calls)
+    return lambda calls, y: tuning.race(calls, y, np.ones(3, np.float32), "raced")
+
+
+def test_a_race_judges_what_is_written_and_what_is_returned(raced: Callable[..., tables.Table]) -> None:
+    y = np.zeros(3, np.float32)
+
+    def absent() -> None:
+        raise ImportError("no library\nlooked everywhere")
+
+    calls = {"writes": lambda: y.fill(1), "returns": lambda: np.full(3, 1.0001), "absent": absent}
+    table = raced(calls, y)
+    assert [(row["way"], row["off by"]) for row in table.rows] == [
+        ("writes", "0e+00"),
+        ("returns", "1e-04"),
+        ("device copy", ""),
+    ]
+    assert table.note == "3 outputs. absent: ImportError: no library."
+    for wrong in (lambda: y.fill(1.01), lambda: None):
+        with pytest.raises(AssertionError, match="late: off by"):
+            raced({"early": lambda: y.fill(1), "late": wrong}, y)
+
+
+def test_the_machine_code_of_a_window() -> None:
+    """What lesson 09 says: five wide loads, and a tap from constant memory in a uniform register."""
+    known = ("-DLENGTH=16", "-DOUTPUTS=4")
+    table = tuning.listing(kernels.source("fir"), {"nothing": (), "loaded": known, "fixed": (*known, "-DCONSTANT=16")})
+    assert [row["wide loads"] for row in table.rows] == [0, 5, 5]
+    assert table.rows[2]["other loads"] < table.rows[1]["other loads"]
+    assert [", UR" in row["first multiply-add"] for row in table.rows] == [False, False, True]
+
+
+def test_a_longer_list_makes_a_larger_module() -> None:
+    rows = tuning.lists([(), (8, 24)], ("90", "80")).rows
+    assert [row["lengths"] for row in rows] == ["none", "8 24", "8 24"]
+    assert [row["architectures"] for row in rows] == [1, 1, 2]
+    assert rows[0]["bytes"] < rows[1]["bytes"] < rows[2]["bytes"]
+
+
+def test_precompiled_headers_are_made_again_for_every_option_and_macro() -> None:
+    places = {"an option": "", "a constant": "constexpr int THREADS = {};\n"}
+    body = 'extern "C" __global__ void f(int *x) { *x = THREADS; }\n'
+    table = tuning.precompiled("#include <cuda/std/cstddef>\n", places, body)
+    assert {row["number of threads"]: row["headers made"] for row in table.rows} == {
+        "without": 0,
+        "an option": 6,
+        "a constant": 1,
+    }
+
+
+def test_payback_names_the_fastest_and_its_costs(rows: list[dict]) -> None:
+    table = tuning.payback(rows)
+    assert table.note == "The fastest is factor: 2, delay: 0.001. Each call saves 1.00 ms."
+    assert [cell for line in table.cells() for cell in line][:3] == ["the fastest one's build", "500 ms", "500"]
+    assert table.rows[1]["seconds"] == sum(row["search_seconds"] for row in rows)
+
+
+def products(taps: np.ndarray, keep: Callable[[int, float], Any]) -> str:
+    return " + ".join(f"{tap.hex()}f * x[i + {k}]" for k, tap in enumerate(taps.tolist()) if keep(k, tap))
+
+
+@pytest.mark.parametrize(
+    ("expression", "told"),
+    [
+        (lambda taps: "0.0f", "the sum is 0 for every x"),
+        (lambda taps: None, "None came; wanted is the sum as a str"),
+        (lambda taps: "x[i] +", "expected"),
+        (lambda taps: "0x1p-1f * x[i + 0]", "the filter's tap 0 is "),
+        (lambda taps: products(taps, lambda k, tap: True), r"the sum is right, but has 7 products for 5 taps"),
+        (lambda taps: products(taps, lambda k, tap: k % 2 == 0), "the filter's tap 3 is "),
+        (lambda taps: products(taps, lambda k, tap: k not in (1, 5)), "the filter's tap 1 is "),
+        (
+            lambda taps: " + ".join(f"{tap:.3f}f * x[i + {k}]" for k, tap in enumerate(taps) if tap),
+            "some of its bits are lost",
+        ),
+        (
+            lambda taps: products(taps[taps != 0], lambda k, tap: True),
+            "has the value of another tap",
+        ),
+    ],
+)
+def test_a_wrong_expression_is_told_what_is_wrong(expression: Callable[[np.ndarray], Any], told: str) -> None:
+    for _ in range(2):
+        assert re.match(f"Not yet: .*{told}", tuning.check_expression(expression))
+
+
+def test_a_right_expression() -> None:
+    assert tuning.check_expression(lambda taps: products(taps, lambda k, tap: tap)).startswith("Right for four filters")
+
+
+def keeping(key: Callable[[np.ndarray], Any]) -> Callable[..., None]:
+    kept: dict[Any, Any] = {}
+
+    def smooth(build: Any, x: np.ndarray, taps: np.ndarray, y: np.ndarray) -> None:
+        if key(taps) not in kept:
+            kept[key(taps)] = build(taps), taps
+        kept[key(taps)][0](x, y)
+
+    return smooth
+
+
+def by_numpy(build: Any, x: np.ndarray, taps: np.ndarray, y: np.ndarray) -> None:
+    y[:] = np.correlate(x, taps, "valid")
+
+
+def launched_and_ignored(build: Any, x: np.ndarray, taps: np.ndarray, y: np.ndarray) -> None:
+    build(taps)(x, y)
+    by_numpy(build, x, taps, y)
+
+
+@pytest.mark.parametrize(
+    ("smooth", "told"),
+    [
+        (lambda build, x, taps, y: None, "call 1 is wrong, and no kernel was launched"),
+        (lambda build, x, taps: None, "call 1 raised TypeError"),
+        (lambda build, x, taps, y: build(taps)(x, y), "3 filters took 7 builds"),
+        (launched_and_ignored, "3 filters took 7 builds"),
+        (keeping(lambda taps: taps.size), "call 2 is wrong, a kernel for other taps answered"),
+        (keeping(id), "call 3 is wrong, a kernel for other taps answered"),
+        (by_numpy, "call 1 is right, but it launched 0 kernels; wanted is 1"),
+    ],
+)
+def test_a_filter_that_is_not_kept_is_told(smooth: Callable[..., None], told: str) -> None:
+    assert re.match(f"Not yet: .*{told}", tuning.check_kept(smooth))
+
+
+def test_a_kernel_kept_by_the_contents_of_its_taps_is_right() -> None:
+    for key in (bytes, lambda taps: tuple(taps.tolist()), lambda taps: taps.tobytes()):
+        assert tuning.check_kept(keeping(key)) == "Right: 7 calls with 3 filters took 3 builds."

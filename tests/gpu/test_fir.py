@@ -37,15 +37,3 @@ def test_a_bad_argument_leaves_the_output_alone() -> None:
             fourways_aot.fir(*arguments)
     cupy.cuda.Device().synchronize()
     assert cupy.isnan(y).all()
-
-
-def test_more_than_48_kb_of_shared_memory_must_be_asked_for() -> None:
-    """What lesson 09 says of CuPy."""
-    text = r"""
-    extern "C" __global__ void f(float *y) { extern __shared__ float t[]; t[16383] = 7; *y = t[16383]; }"""
-    kernel, y = cupy.RawModule(code=text).get_function("f"), cupy.zeros(1, cupy.float32)
-    with pytest.raises(cupy.cuda.driver.CUDADriverError, match="INVALID_VALUE"):
-        kernel((1,), (1,), (y,), shared_mem=65_536)
-    kernel.max_dynamic_shared_size_bytes = 65_536
-    kernel((1,), (1,), (y,), shared_mem=65_536)
-    assert y[0] == 7

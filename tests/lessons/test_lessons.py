@@ -27,7 +27,7 @@ PARTS = (
     "Sources",
 )
 IMPORTS = r"^from fourways(?:\.\w+)? import (.+)$"
-SECOND_EDITION = ("00", "01", "02", "03", "04", "05", "06", "07", "08", "10", "11", "12", "13", "14")
+SECOND_EDITION = ("00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12", "13", "14")
 """The lessons rewritten after STYLE.md and the shape of a lesson. In the end these are all of them."""
 REWRITTEN = [found for found in LESSONS if found.number in SECOND_EDITION]
 ADVANCED = [found for found in LESSONS if found.number >= "09" or found in REWRITTEN]

@@ -9,14 +9,24 @@ from fourways import lesson
 PARTS = {
     "Begin": ("first_minutes",),
     "The four ways": ("00", "01", "02", "03", "04", "05", "your_own_kernel"),
-    "Measure and understand": ("06", "which_timer", "07", "when_a_kernel_fails", "08", "09", "textures"),
+    "Measure and understand": (
+        "06",
+        "which_timer",
+        "07",
+        "when_a_kernel_fails",
+        "08",
+        "09",
+        "which_precision",
+        "textures",
+    ),
     "Beyond, ship, choose": ("10", "11", "12", "beyond_the_four", "13", "caches_and_storms", "several_gpus", "14"),
+    "Teach": ("teach_a_class",),
 }
 """The numbers of the lessons, and the names of pages, by part and in the order of reading."""
 ROUTES = {
     "an hour": ("first_minutes", "01"),
     "a day": ("00", "01", "02", "05", "06", "14"),
-    "a course": tuple(each for part in PARTS.values() for each in part),
+    "a course": tuple(each for part, lessons in PARTS.items() if part != "Teach" for each in lessons),
 }
 
 

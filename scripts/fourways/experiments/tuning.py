@@ -1,16 +1,181 @@
-"""A search through variants of a kernel: each is built, checked and timed; then costs are compared with gains."""
+"""What lesson 09 does with a filter: variants are built, checked, timed and searched; costs are held against gains.
+
+The judges of the lesson's exercises use the host way.
+"""
 
 import functools
 import math
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from fourways import checking, figures
+import numpy as np
+
+from fourways import building, checking, host, kernels, sass, timing, toolchain
 from fourways.tables import Column, Row, Table, seconds, summary
 from fourways.timing import Judged, device_seconds, host_seconds
 from fourways.ways import Ways, is_host
+
+_SPARSE = """
+extern "C" __global__ void sparse(const float *x, float *y, long long n)
+{
+    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = SUM;
+}
+"""
+
+
+def smoothing(length: int) -> np.ndarray:
+    """Return `length` taps (float32) that smooth a signal: a bell of positive numbers whose sum is 1."""
+    bell = np.hanning(length + 2)[1:-1]
+    return np.asarray(bell / bell.sum(), np.float32)
+
+
+def constants(taps: np.ndarray) -> str:
+    """Return taps (float32) as constants of C++ with commas between them, in hexadecimal, to the last bit."""
+    return ",".join(f"{tap.hex()}f" for tap in taps.tolist())
+
+
+def library(x: Any, taps: Any) -> dict[str, Callable[[], Any]]:
+    """Return CuPy's ways to filter `x` by `taps`, both on the GPU. Their calls raise ImportError without its libraries.
+
+    `cupyx.scipy.signal` loads cuBLAS when it is imported, and cuFFT for its method "fft".
+    """
+
+    def correlate(method: str) -> Any:
+        from cupyx.scipy import signal
+
+        return signal.correlate(x, taps, "valid", method)
+
+    return {f"correlate, {method}": functools.partial(correlate, method) for method in ("direct", "fft")}
+
+
+def unseen() -> tuple[str, str]:
+    """Return options with which neither CuPy nor NVRTC finds a kernel in its cache: a macro that no kernel uses."""
+    return f"-DUNUSED={time.time_ns()}", "--no-cache"
+
+
+def race(calls: Mapping[str, Callable[[], Any]], y: Any, expected: Any, name: str) -> Table:
+    """Time calls that filter as many floats as `y` has (device clock), and a copy of as many bytes.
+
+    A call writes `y`, an array on the GPU, or returns another one. Each answer is compared with `expected` (NumPy): the
+    column `off by` has the largest relative error. A call that raises has no row, and its error is in the note.
+    Raises AssertionError if an answer is off by 0.001 or more.
+    """
+    import cupy as cp
+
+    right = cp.asarray(expected)
+    errors, notes, timed = [], [], {}
+    for way, call in calls.items():
+        y.fill(np.nan)
+        try:
+            returned = call()
+        except Exception as error:  # a library that is not there, or refuses
+            notes.append(f"{way}: {type(error).__name__}: {(str(error).splitlines() or [''])[0]}.")
+            continue
+        off = float(abs((y if returned is None else returned) / right - 1).max())
+        assert off < 1e-3, f"{way}: off by {off:.1g}"
+        errors.append(f"{off:.0e}")
+        timed[way] = call
+        del returned
+    table = timing.time_calls(timed, moved=2 * y.nbytes, name=name)
+    rows = [row | {"off by": off} for row, off in zip(table.rows, [*errors, ""], strict=True)]
+    return Table(name, rows, [*table.columns, "off by"], " ".join([f"{y.size:,} outputs.", *notes]))
+
+
+def listing(source: str, variants: Mapping[str, Sequence[str]]) -> Table:
+    """Compile a kernel's text by NVRTC for sm_90 with the options of each variant, and look at the machine code.
+
+    A *wide* load brings two or four floats. Needs no GPU.
+    """
+    rows: list[Row] = []
+    for name, options in variants.items():
+        built = building.build(source, options=options)
+        code = sass.parse(sass.disassemble(built.code))
+        loads = [line.opcode for line in code if line.base == "LDG"]
+        wide = sum(opcode.startswith(("LDG.E.64", "LDG.E.128")) for opcode in loads)
+        first = next(str(line) for line in code if line.base == "FFMA")
+        row: Row = {"variant": name, "wide loads": wide, "other loads": len(loads) - wide}
+        rows.append(row | {"registers": built.registers, "first multiply-add": first})
+    return Table("machine_code", rows)
+
+
+def lists(lengths: Sequence[Sequence[int]], archs: Sequence[str]) -> Table:
+    """Compile the binding's launcher by nvcc for each list of lengths, for one architecture and for all of `archs`.
+
+    Returns a table of bytes and seconds (host clock, one sample each); needs no GPU.
+    """
+    launcher, include = kernels.root() / "cpp/aot/fir.cu", f"-I{kernels.root() / 'cpp/kernels'}"
+    rows: list[Row] = []
+    for listed, numbers in [(each, archs[:1]) for each in lengths] + [(lengths[-1], archs)]:
+        macro = "-DFIR_LENGTHS=" + r"\,".join(map(str, listed))  # nvcc would cut at a comma
+        made = building.build(launcher, "nvcc", numbers, "fatbin", (macro, include))
+        row: Row = {"lengths": " ".join(map(str, listed)) or "none", "architectures": len(numbers)}
+        rows.append(row | {"bytes": len(made.code), "clock": "host", "seconds": made.seconds})
+    columns: list[Column] = ["lengths", "architectures", ("bytes", lambda row: f"{row['bytes']:,}"), "seconds"]
+    return Table("lists", rows, columns, "nvcc, host clock, one sample each.")
+
+
+def precompiled(headers: str, places: Mapping[str, str], body: str) -> Table:
+    """Time NVRTC's builds of one kernel for six numbers of threads, with precompiled headers (host clock).
+
+    `places[name]` is the line behind the `headers` that tells the number, with `{}` for it; an empty line stands for
+    the option -DTHREADS. The first row has no precompiled headers, and its number in an option. The rows take turns.
+    The note counts the headers made, and compares one more build here with one in a fresh process. Needs no GPU.
+    """
+    tries = {"without": ("", False)} | {name: (line, True) for name, line in places.items()}
+    took: dict[str, list[float]] = {name: [] for name in tries}
+    with TemporaryDirectory(prefix="fourways-") as place:
+        folder, file = Path(place), Path(place, "kernel.cuh")
+
+        def options(number: int, threads: int) -> tuple[str, ...]:
+            """Write the kernel for a number of threads, and return the options of try `number`."""
+            line, kept = list(tries.values())[number]
+            file.write_text(headers + line.format(threads) + body)
+            told = () if line else (f"-DTHREADS={threads}",)
+            return (*told, "--pch", f"--pch-dir={folder / str(number)}") if kept else told
+
+        for number in range(len(tries)):
+            (folder / str(number)).mkdir()
+        building.build(file, options=options(0, 16))  # a process's first build takes longer
+        for threads in (32, 64, 128, 256, 512, 1024):
+            for number, name in enumerate(tries):
+                took[name].append(building.build(file, options=options(number, threads)).seconds)
+        made = [[path.stat().st_size for path in (folder / str(number)).glob("*.pch")] for number in range(len(tries))]
+        last = options(len(tries) - 1, 96)
+        here = building.build(file, options=last).seconds
+        program = (
+            "import sys\nfrom fourways import building, kernels\nbuilding.build(kernels.path('fir'))  # loads NVRTC\n"
+            "print(building.build(sys.argv[1], options=sys.argv[2:]).seconds)"
+        )
+        command = [sys.executable, "-c", program, str(file), *last]
+        there = float(subprocess.check_output(command, env=toolchain.child_environment()))
+    rows = [
+        {
+            "number of threads": name,
+            "clock": "host",
+            "first": first,
+            "later": summary(later),
+            "headers made": len(files),
+        }
+        for (name, (first, *later)), files in zip(took.items(), made, strict=True)
+    ]
+    columns: list[Column] = [
+        "number of threads",
+        ("first build", lambda row: seconds(row["first"])),
+        ("later builds", lambda row: seconds(row["later"]["median"])),
+        ("p10 to p90", lambda row: f"{seconds(row['later']['p10'])} to {seconds(row['later']['p90'])}"),
+        "headers made",
+    ]
+    largest = max(size for files in made for size in files)
+    note = f"One more build takes {seconds(here)}, in a new process {seconds(there)}. Up to {largest:,} bytes a header."
+    return Table("precompiled", rows, columns, note)
 
 
 def tune(
@@ -106,14 +271,113 @@ def pays_after(cost: float, slow: float, fast: float) -> float:
     return cost / (slow - fast) if fast < slow else math.inf
 
 
-def totals_figure(plans: Mapping[str, tuple[float, float]], title: str) -> Any:
-    """Draw total seconds against the number of calls: `plans[name]` is the seconds paid once, and those per call.
+def payback(rows: Sequence[Row]) -> Table:
+    """Return after how many calls the fastest variant has paid for its own build, and for the whole search.
 
-    The axis ends behind the last crossing of two lines below a billion calls.
+    `rows` are those of `tune`. The variant is held against the first one, which is compiled ahead of time.
     """
-    points = list(plans.values())
-    crossings = [pays_after(high[0] - low[0], low[1], high[1]) for low in points for high in points]
-    last = max([1.0, *(count for count in crossings if count < 1e9)])
-    calls = [2**power for power in range(0, math.ceil(math.log2(last)) + 5, 2)]
-    lines = {name: [(count, once + count * each) for count in calls] for name, (once, each) in plans.items()}
-    return figures.lines(lines, "calls", "seconds in all", seconds, title)
+    winner = best(rows)
+    slow, fast = (row["seconds"]["median"] for row in (rows[0], winner))
+    costs = {
+        "the fastest one's build": winner["build_seconds"],
+        "the whole search": sum(r["search_seconds"] for r in rows),
+    }
+    paid: list[Row] = [
+        {"what": name, "clock": "host", "seconds": cost, "calls": pays_after(cost, slow, fast)}
+        for name, cost in costs.items()
+    ]
+    chosen = ", ".join(f"{key}: {value}" for key, value in winner["variant"].items())
+    columns: list[Column] = [
+        "what",
+        ("cost (host)", lambda row: seconds(row["seconds"])),
+        ("paid after calls", "calls"),
+    ]
+    return Table("payback", paid, columns, f"The fastest is {chosen}. Each call saves {seconds(slow - fast)}.")
+
+
+def check_expression(expression: Callable[[np.ndarray], str]) -> str:
+    """Judge a learner's `expression(taps)`: the sum over the taps that are not 0, as C++ on `x[i + k]`.
+
+    It is tried on four random filters (float32) of 5 to 9 taps, some of which are 0. Every tap must arrive to the last
+    bit, and NVRTC must leave no more products in the kernel than there are taps that are not 0.
+    """
+    random = np.random.default_rng()
+    zeros: tuple[list[int], ...] = ([1, 5], [0, 3], [], [2, 4, 6, 8])
+    for length, places in zip((7, 6, 5, 9), zeros, strict=True):
+        taps = random.uniform(0.1, 1, length).astype(np.float32)
+        taps[places] = 0
+        if problem := _wrong_expression(expression(taps), taps):
+            return f"Not yet: {problem}."
+    return "Right for four filters: every tap exact, and no product too many."
+
+
+def _wrong_expression(text: Any, taps: np.ndarray) -> str | None:
+    """Return the first thing that is wrong with a sum as C++ for these taps, or None."""
+    if not isinstance(text, str):
+        return f"{text!r} came; wanted is the sum as a str"
+    told = (f"-DSUM={text}",)
+    impulse, answer = np.zeros(2 * taps.size - 1, np.float32), np.full(taps.size, np.nan, np.float32)
+    impulse[taps.size - 1] = 1
+    try:
+        kernel = host.compile(_SPARSE, told, timeout=5).get_function("sparse")
+        kernel((1,), (32,), (impulse, answer, np.int64(taps.size)))
+        ptx = building.build(_SPARSE, output="ptx", options=told).code.decode().split()
+    except (host.CompileError, host.KernelError, building.BuildError) as error:
+        return checking.not_yet(error).removeprefix("Not yet: ")
+    got = answer[::-1]
+    if not got.any():
+        return "the sum is 0 for every x"
+    if (wrong := np.flatnonzero(got != taps)).size:
+        if np.allclose(got, taps, rtol=0, atol=1e-2):
+            return f"tap {wrong[0]} is off by {abs(got - taps).max():.1g}: some of its bits are lost"
+        if sorted(got[got != 0]) == sorted(taps[taps != 0]):
+            return f"tap {wrong[0]} has the value of another tap; the places in x are wrong"
+        return f"the filter's tap {wrong[0]} is {taps[wrong[0]]!s}, and the kernel's is {got[wrong[0]]!s}"
+    products, needed = ptx.count("mul.f32") + ptx.count("fma.rn.f32"), np.count_nonzero(taps)
+    if products > needed:
+        return f"the sum is right, but has {products} products for {needed} taps that are not 0"
+    return None
+
+
+def check_kept(smooth: Callable[..., None]) -> str:
+    """Judge a learner's `smooth(build, x, taps, y)`, which filters x into y and builds one kernel for each filter.
+
+    `build(taps)` compiles a kernel for these taps by the host way, and returns a function of x and y that launches it.
+    `smooth` is called for three random filters of one length, which take turns, some in arrays of their own and one in
+    an array that is overwritten. It must call `build` once for each filter, and launch one kernel in each call.
+    """
+    random, built, launched = np.random.default_rng(), [], [0]
+
+    def build(taps: np.ndarray) -> Callable[[np.ndarray, np.ndarray], None]:
+        told = (f"-DTAPS={constants(taps)}",)
+        kernel = host.compile(kernels.path("fir"), told, timeout=5).get_function("fir")
+        built.append(taps.copy())
+        sizes = np.int32(taps.size), taps.copy()
+
+        def launch(x: np.ndarray, y: np.ndarray) -> None:
+            launched[0] += 1
+            kernel((1,), (32,), (x, sizes[1], sizes[0], y, np.int64(y.size)))
+
+        return launch
+
+    filters = [random.uniform(0.5, 1, 4).astype(np.float32) for _ in range(3)]
+    reused = np.empty(4, np.float32)  # one array for the filters 0 and 1
+    for call, number in enumerate((0, 2, 1, 0, 2, 1, 0), 1):
+        taps = filters[2].copy()
+        if number < 2:
+            reused[:] = filters[number]
+            taps = reused
+        x, y = random.random(40 + call, np.float32), np.full(37 + call, np.nan, np.float32)
+        before = launched[0]
+        try:
+            smooth(build, x, taps, y)
+        except Exception as error:
+            return f"Not yet: call {call} raised {type(error).__name__}: {error}"
+        if not np.allclose(y, np.correlate(x, filters[number], "valid"), rtol=1e-4, atol=0):
+            why = "a kernel for other taps answered" if launched[0] > before else "and no kernel was launched"
+            return f"Not yet: call {call} is wrong, {why}."
+        if launched[0] != before + 1:
+            return f"Not yet: call {call} is right, but it launched {launched[0] - before} kernels; wanted is 1."
+    if len(built) > len(filters):
+        return f"Not yet: the answers are right, but {len(filters)} filters took {len(built)} builds."
+    return f"Right: {call} calls with {len(filters)} filters took {len(built)} builds."
