@@ -37,7 +37,7 @@ def page_names() -> dict[str, object]:
 
 
 def judged(kernel: str, case: str) -> str:
-    return own_kernel.check_kernel(kernel, case, (CASES / "softclip.cu").read_text())
+    return own_kernel.judge(kernel, case, (CASES / "softclip.cu").read_text())
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_the_answers_of_the_page_are_judged(capsys: pytest.CaptureFixture[str]) 
 
 def test_the_exercise_can_be_graded() -> None:
     (exercise,) = grading.exercises(lesson.find("your_own_kernel"))
-    assert exercise.names == ("my_kernel", "my_case") and "check_kernel" in exercise.judge
+    assert exercise.names == ("my_kernel", "my_case") and "judge" in exercise.judge
     assert any(statement.startswith("case = ") for statement in exercise.setup("my_case = case"))
 
 

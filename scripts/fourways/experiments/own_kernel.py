@@ -176,7 +176,7 @@ def run_tests(project: str, folder: str) -> None:
     print(subprocess.run(command, env=environment, capture_output=True, text=True).stdout[-400:])
 
 
-def check_kernel(kernel: str, case: str, known: str) -> str:
+def judge(kernel: str, case: str, known: str) -> str:
     """Judge the text of a kernel, with the text of its case, by the host way; `known` is a kernel not to be copied.
 
     Returns "Right …", or "Not yet: …" and what is wrong first. The kernel must be right at the case's sizes, be

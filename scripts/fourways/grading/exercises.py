@@ -77,11 +77,11 @@ def _tree(source: str) -> ast.Module:
 
 
 def _judges(statement: ast.stmt) -> bool:
-    """Return whether a statement calls `checking.exercise` or a function whose name begins with `check_`."""
+    """Return whether a statement calls `checking.exercise` or a judge: `judge`, or a name that begins with `check_`."""
     if not isinstance(statement, ast.Expr | ast.Assign):
         return False
     called = (ast.unparse(node.func).split(".")[-1] for node in ast.walk(statement) if isinstance(node, ast.Call))
-    return any(name == "exercise" or name.startswith("check_") for name in called)
+    return any(name in ("exercise", "judge") or name.startswith("check_") for name in called)
 
 
 def _read(tree: ast.AST) -> set[str]:
