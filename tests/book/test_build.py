@@ -368,6 +368,8 @@ def test_a_tables_rows_have_heads_and_its_numbers_a_class() -> None:
     html = readable(tables.Table("times", rows, columns)._repr_mimebundle_()["text/html"])
     assert html.count('<th scope="col">') == 2 and '<tr><th scope="row">1 block</th><td></td></tr>' in html
     assert '<th scope="row">nvrtc</th><td class="number">2.00 µs</td>' in html
+    assert readable(f"<td>{'a' * 31}</td>") == f"<td>{'a' * 31}</td>"
+    assert readable(f"<td>{'a' * 32}</td>").startswith('<td class="words">'), "long cells wrap"
 
 
 def test_an_image_without_alternative_text_is_reported(clone: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fourways import building, checking, lesson, toolchain
+from fourways import building, checking, grading, lesson, toolchain
 from fourways.experiments import own_kernel
 
 CASES = Path(__file__).parents[1] / "cases"
@@ -95,10 +95,11 @@ FILLED += "make_inputs = lambda size: (np.arange(size, dtype='f4'), 2.5)\n"
         (MANDELBROT, DRAWN),
         (FILL, IMPORT + FILLED),
         (SQUARE, IMPORT + "make_inputs = lambda size: (np.ones(size, 'f4'),)\n" + SQUARED),
+        (SQUARE.replace("x[i] * x[i]", "fminf(x[i] * x[i], INFINITY)"), FLOATS + SQUARED),
     ],
-    ids=["no array goes in", "all elements are equal", "inputs of ones"],
+    ids=["no array goes in", "all elements are equal", "inputs of ones", "nvcc alone compiles it"],
 )
-def test_a_right_kernel_passes_with_a_case_that_tells_little(kernel: str, case: str) -> None:
+def test_an_unusual_kernel_or_case_passes(kernel: str, case: str) -> None:
     assert judged(kernel, case).startswith("Right at")
 
 
@@ -110,6 +111,12 @@ def test_the_answers_of_the_page_are_judged(capsys: pytest.CaptureFixture[str]) 
     assert len(told) == len(set(told)) >= 5 and all(line.startswith("Not yet: ") for line in told), told
     exec(page_cells("solution")[0], names)
     assert capsys.readouterr().out.startswith("Right at 11 sizes")
+
+
+def test_the_exercise_can_be_graded() -> None:
+    (exercise,) = grading.exercises(lesson.find("your_own_kernel"))
+    assert exercise.names == ("my_kernel", "my_case") and "judge" in exercise.judge
+    assert any(statement.startswith("case = ") for statement in exercise.setup("my_case = case"))
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,7 @@ def judge(kernel: str, case: str, known: str) -> str:
     Returns "Right …", or "Not yet: …" and what is wrong first. The kernel must be right at the case's sizes, be
     compiled by a GPU's compiler into other machine code than `known`, and race with nobody. The case must be able to
     refuse: its reference must not launch a kernel, and must depend on the inputs, and neither a kernel that does
-    nothing nor one that writes the same number everywhere may pass.
+    nothing nor one that writes the same number everywhere may pass. A race is refused even where all writes agree.
     """
     if not (isinstance(kernel, str) and isinstance(case, str)):
         return "Not yet: the kernel and its case are two texts."
@@ -224,7 +224,7 @@ def _refusal(case: Case, known: Path, launched: list[None]) -> str:
     note, refusal = on_a_gpu(case)
     if note or refusal:
         return refusal or note or ""
-    if _machine_code(case.path, case.options) == _machine_code(known):
+    if _is_copy(case, known):
         return "it compiles to the machine code of this page's kernel. Write one of your own."
     races = _search(case)
     if races not in (_CLEAN, _NO_SEARCH):
@@ -312,5 +312,12 @@ def _others(value: Any) -> list[Any]:
     return [value.dtype.type(2 * value + 1)] if isinstance(value, np.floating) else []
 
 
-def _machine_code(path: Path, options: Sequence[str] = ()) -> list[str]:
-    return [str(instruction) for instruction in sass.listing(path, "nvrtc", more=options)]
+def _is_copy(case: Case, known: Path) -> bool:
+    """Return whether NVRTC, or nvcc where NVRTC refuses the kernel, makes the same machine code of both."""
+    for way in ("nvrtc", "nvcc"):
+        try:
+            mine, other = (sass.listing(path, way, more=case.options) for path in (case.path, known))
+            return list(map(str, mine)) == list(map(str, other))
+        except building.BuildError:
+            continue
+    return False

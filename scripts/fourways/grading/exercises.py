@@ -39,7 +39,7 @@ class Exercise(NamedTuple):
             (statement, "setup" in lesson.tags(cell))
             for cell in cells
             if not lesson.skip_reason(cell)
-            for statement in ast.parse(cell.source).body
+            for statement in _tree(cell.source).body
         ]
         wanted = _read(_tree(answer)) | _read(ast.parse(self.given)) | _read(ast.parse(self.judge))
         chosen: list[str] = []
@@ -68,19 +68,20 @@ def exercises(asked: Lesson) -> list[Exercise]:
     return listed
 
 
-def _tree(source: str) -> ast.AST:
+def _tree(source: str) -> ast.Module:
+    """Return the statements of a cell; none of an answer with an error, or of a cell that runs commands by `!`."""
     try:
         return ast.parse(source)
-    except SyntaxError:  # the process that runs it will say so
+    except SyntaxError:  # of an answer, the process that runs it will say so
         return ast.Module([], [])
 
 
 def _judges(statement: ast.stmt) -> bool:
-    """Return whether a statement calls `checking.exercise` or a function whose name begins with `check_`."""
+    """Return whether a statement calls `checking.exercise` or a judge: `judge`, or a name that begins with `check_`."""
     if not isinstance(statement, ast.Expr | ast.Assign):
         return False
     called = (ast.unparse(node.func).split(".")[-1] for node in ast.walk(statement) if isinstance(node, ast.Call))
-    return any(name == "exercise" or name.startswith("check_") for name in called)
+    return any(name in ("exercise", "judge") or name.startswith("check_") for name in called)
 
 
 def _read(tree: ast.AST) -> set[str]:
