@@ -179,7 +179,7 @@ extern "C" __global__ void naive(const float *u, float *v, long long h, long lon
 """
 
 
-def mean_of_four(above, below, left, right, mean):
+def mean_of_four(above, below, left, right, mean, block_size=128):
     mean[...] = np.float32(0.25) * ((above + below) + (left + right))
 
 
@@ -205,19 +205,20 @@ def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_suspects_are_right_in_all_views_and_launches(no_gpu: None) -> None:
     by_hand = {
         "128 × 2": generated.launcher(NAIVE, (128, 2)),
-        "128 × 1": generated.launcher(NAIVE, (128, 1)),
+        "64 × 2": generated.launcher(NAIVE, (64, 2)),
         "divides": generated.launcher(NAIVE, (128, 1), None, "-DDIVIDE"),
     }
     table = generated.suspects(mean_of_four, by_hand, reference)
     assert [row["way"] for row in table.rows] == [
         *by_hand,
-        "ElementwiseKernel, views of 46 columns",
-        "ElementwiseKernel, views of 48 columns",
+        "ElementwiseKernel",
         "ElementwiseKernel, flat views",
+        "ElementwiseKernel, block_size=256",
+        "ElementwiseKernel, block_size=512",
         "device copy",
     ]
     with pytest.raises(AssertionError, match="wrong answer"):
-        generated.suspects(lambda *arrays: None, by_hand, reference)
+        generated.suspects(lambda *arrays, **more: None, by_hand, reference)
 
 
 def test_a_race_is_judged_and_has_the_launches(no_gpu: None) -> None:

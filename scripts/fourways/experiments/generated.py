@@ -132,35 +132,28 @@ def launcher(text: str, block: tuple[int, int], cells: tuple[int, int] | None = 
 
 
 def suspects(mean_of_four: Callable[..., Any], naive: Mapping[str, Step], reference: Callable[[Any], Any]) -> Table:
-    """Time an ElementwiseKernel on three kinds of views, and steps by hand (device clock), on plates of SIDE rows.
+    """Time steps by hand and an ElementwiseKernel (device clock) on a plate of SIDE rows and columns.
 
-    `mean_of_four(above, below, left, right, mean)` gets the views of a plate of SIDE columns; of one with two columns
-    more, so that the views' width is a power of two; and flat views without gaps, which also write cells of the
-    border. The views are made before. Raises AssertionError if inner cells are wrong.
+    `mean_of_four(above, below, left, right, mean)` gets the plate's views, with CuPy's blocks of 128 threads and with
+    larger ones; and flat views without gaps, which also write cells of the border. The views are made before. Raises
+    AssertionError if inner cells are wrong.
     """
     import cupy as cp
 
-    calls: dict[str, Callable[[], Any]] = {}
-
-    def add(title: str, u: Any, v: Any, call: Callable[[], Any]) -> None:
+    u = cp.random.default_rng(1).random((SIDE, SIDE), dtype=cp.float32)
+    v, wanted = cp.empty_like(u), reference(u)
+    cells, from_u, from_v = SIDE * (SIDE - 2), u.reshape(-1), v.reshape(-1)
+    parts = [from_u[start : start + cells] for start in (0, 2 * SIDE, SIDE - 1, SIDE + 1)]
+    on_views = partial(mean_of_four, *views(u), v[1:-1, 1:-1])
+    calls: dict[str, Callable[[], Any]] = {name: partial(step, u, v) for name, step in naive.items()}
+    calls["ElementwiseKernel"] = on_views
+    calls["ElementwiseKernel, flat views"] = partial(mean_of_four, *parts, from_v[SIDE : SIDE + cells])
+    for size in (256, 512):
+        calls[f"ElementwiseKernel, block_size={size}"] = partial(on_views, block_size=size)
+    for title, call in calls.items():
         v.fill(cp.nan)
         call()
-        assert bool((v == reference(u))[1:-1, 1:-1].all()), f"{title}: a wrong answer"
-        calls[title] = call
-
-    u = cp.random.default_rng(1).random((SIDE, SIDE), dtype=cp.float32)
-    for title, step in naive.items():
-        v = cp.empty_like(u)
-        add(title, u, v, partial(step, u, v))
-    for width in (SIDE, SIDE + 2):
-        wide = cp.random.default_rng(1).random((SIDE, width), dtype=cp.float32)
-        v = cp.empty_like(wide)
-        call = partial(mean_of_four, *views(wide), v[1:-1, 1:-1])
-        add(f"ElementwiseKernel, views of {width - 2:,} columns", wide, v, call)
-    v, cells, flat = cp.empty_like(u), SIDE * (SIDE - 2), u.reshape(-1)
-    parts = [flat[start : start + cells] for start in (0, 2 * SIDE, SIDE - 1, SIDE + 1)]
-    call = partial(mean_of_four, *parts, v.reshape(-1)[SIDE : SIDE + cells])
-    add("ElementwiseKernel, flat views", u, v, call)
+        assert bool((v == wanted)[1:-1, 1:-1].all()), f"{title}: a wrong answer"
     return _timed(calls, 2 * u.nbytes, "suspects")
 
 
@@ -296,7 +289,7 @@ def multiply_subnormals(kernel: Any, jit: Any) -> None:
         jit.compile(kernel)
         product = np.full(4, 1e-40, np.float32) * np.float32(1)
         flags = " ".join(Path(flag).name for flag in jit._compiler_info.cxxflags())
-        print(f"{flags}: 1e-40 times 1 is {product[0]}")
+        print(f"{flags}: 1e-40 times 1 is {product[0]!s}")
 
     thread = threading.Thread(target=work)
     thread.start()
