@@ -174,9 +174,9 @@ def _on_tensors(function: Callable[[Any, Any], None]) -> Callable[[Any, Any], No
 def imports(statements: Mapping[str, str], times: int = 21, at_once: int = 4) -> Table:
     """Time import statements (host clock), each in `times` fresh processes, of which `at_once` run at a time.
 
-    The statements take turns, after one process each that is not counted. Rows are in the order of their medians. A row
-    has the rank of the fastest row whose p90 its own p10 does not exceed: no difference. A statement that fails is left
-    out; the note names it.
+    The statements take turns, after one process each that is not counted. Rows are in the order of their medians. Two
+    neighbours have the same rank if the slower one's p10 is not above the faster one's p90. A statement that fails is
+    left out; the note names it.
     """
     variables = toolchain.child_environment()
 
@@ -192,9 +192,10 @@ def imports(statements: Mapping[str, str], times: int = 21, at_once: int = 4) ->
             samples[name] += [] if took is None else [took]
     rows: list[Row] = [{"way": name, "clock": "host", "seconds": summary(took)} for name, took in samples.items()]
     rows.sort(key=lambda row: row["seconds"]["median"])
-    for row in rows:
-        near = (place for place, other in enumerate(rows, 1) if row["seconds"]["p10"] <= other["seconds"]["p90"])
-        row["rank"] = next(near)
+    for place, row in enumerate(rows):
+        above = rows[place - 1] if place else None
+        is_near = above and row["seconds"]["p10"] <= above["seconds"]["p90"]
+        row["rank"] = above["rank"] if above and is_near else place + 1
     absent = [name for name in statements if name not in here]
     note = f"Host clock; {times} fresh processes each, {at_once} at a time."
     note += f" Not importable here: {', '.join(absent)}." if absent else ""
