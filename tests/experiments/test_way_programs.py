@@ -167,6 +167,7 @@ def test_the_table(tmp_path: Path) -> None:
 def test_the_table_of_mistakes() -> None:
     table = way_programs.mistakes_table([{"way": "broken", "failed": "TypeError: no"}, ROW | {"way": "one"}])
     assert table.cells() == [["one", "TypeError", "right"]]
+    assert table.note == "broken failed: TypeError: no."
     assert [name for name, _ in table.columns] == ["way", "x is float64", "x has gaps"]
 
 

@@ -194,8 +194,8 @@ def imports(statements: Mapping[str, str], times: int = 21, at_once: int = 4) ->
     rows.sort(key=lambda row: row["seconds"]["median"])
     for place, row in enumerate(rows):
         above = rows[place - 1] if place else None
-        is_slower = above is None or row["seconds"]["p10"] > above["seconds"]["p90"]
-        row["rank"] = place + 1 if is_slower else above["rank"]  # type: ignore[index]
+        is_near = above and row["seconds"]["p10"] <= above["seconds"]["p90"]
+        row["rank"] = above["rank"] if above and is_near else place + 1
     absent = [name for name in statements if name not in here]
     note = f"Host clock; {times} fresh processes each, {at_once} at a time."
     note += f" Not importable here: {', '.join(absent)}." if absent else ""

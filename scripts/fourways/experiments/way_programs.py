@@ -18,8 +18,8 @@ def run(name: str, ways: Sequence[str], folder: Path, times: int = 3, patience: 
     """Run each of `ways` of lesson `name` that can run here as a separate program, `times` times, in turns.
 
     The program is the cell tagged `way-…`, which has its own imports; for one of `WAYS`, the lesson's first cell tagged
-    `setup` comes before it. It defines `<kernel>_<way>(x, y)`, which must double `x` into `y`. The arrays are PyTorch's
-    if the program has imported PyTorch, else CuPy's, else NumPy's. `folder` holds the modules built ahead of time.
+    `setup` comes before it. It defines `<kernel>_<way>(x, y)`, which must double `x` into `y`. The arrays are CuPy's if
+    the program has imported CuPy, else PyTorch's, else NumPy's. `folder` holds the modules built ahead of time.
 
     Returns a row for each way, with all seconds by the host's clock:
 
@@ -116,8 +116,10 @@ def table(
 
 
 def mistakes_table(rows: Sequence[Row]) -> Table:
-    """Show the outcome of each call with a wrong array. A way whose program failed is left out."""
+    """Show the outcome of each call with a wrong array. Of a way whose program failed the note says why."""
+    failed = [f"{row['way']} failed: {row['failed']}." for row in rows if "failed" in row]
     rows = [row for row in rows if "failed" not in row]
     names = list(rows[0]["mistakes"]) if rows else []
     mistakes = [(name, lambda row, name=name: row["mistakes"][name]) for name in names]
-    return Table("mistakes", [{key: row[key] for key in ("way", "mistakes")} for row in rows], ["way", *mistakes])
+    shown = [{key: row[key] for key in ("way", "mistakes")} for row in rows]
+    return Table("mistakes", shown, ["way", *mistakes], " ".join(failed))

@@ -24,9 +24,12 @@ BATCHES, CALLS = 5, 100
 
 
 def array(values: list[float], dtype: str = "float32", on_host: bool = False) -> Any:
-    """An array of the program's own library, on the GPU if it has one."""
-    torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
-    if torch:
+    """An array of the program's own library, on the GPU if it has one.
+
+    A program that has CuPy gets CuPy's, because other packages import PyTorch wherever it is installed.
+    """
+    cupy, torch = sys.modules.get("cupy"), sys.modules.get("torch")
+    if torch and not cupy:
         return torch.tensor(values, dtype=getattr(torch, dtype), device="cpu" if on_host else "cuda")
     if cupy and not on_host:
         return cupy.array(values, dtype)
@@ -37,10 +40,10 @@ def array(values: list[float], dtype: str = "float32", on_host: bool = False) ->
 
 def wait() -> None:
     """Wait until the GPU is done."""
-    if torch := sys.modules.get("torch"):
-        torch.cuda.synchronize()
-    elif cupy := sys.modules.get("cupy"):
+    if cupy := sys.modules.get("cupy"):
         cupy.cuda.Device().synchronize()
+    elif torch := sys.modules.get("torch"):
+        torch.cuda.synchronize()
 
 
 def outcome(function: Callable, x: Any, y: Any) -> str:
