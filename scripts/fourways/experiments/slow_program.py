@@ -376,7 +376,7 @@ def check_blocks(function: Callable[[int, int, int], Any]) -> str:
     cases += [(128, 32, 13_568), (128, 32, 13_569), (128, 32, 8192)]
     for _ in range(40):
         threads, registers = 32 * int(numbers.integers(1, 33)), 16 * int(2 ** numbers.integers(0, 4))
-        cases.append((threads, registers, int(numbers.integers(0, 49_153))))
+        cases.append((threads, registers, 128 * int(numbers.integers(0, 385))))
     for threads, registers, shared_bytes in cases:
         case = f"{threads} threads, {registers} registers each, {shared_bytes:,} bytes"
         answer = function(threads, registers, shared_bytes)
