@@ -87,17 +87,37 @@ FILL = 'extern "C" __global__ void fill(float *y, int n, float value)\n{\n'
 FILL += "    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) y[i] = value;\n}\n"
 FILLED = "in_place = 'y'\nreference = lambda y, value: np.full_like(y, value)\n"
 FILLED += "make_inputs = lambda size: (np.arange(size, dtype='f4'), 2.5)\n"
+REST = 'extern "C" __global__ void rest(float *y, int n, int m)\n{\n'
+REST += "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) y[i] = i % m;\n}\n"
+RESTS = "in_place, size = 'y', 'n'\nmake_inputs = lambda size: (np.zeros(size, np.float32), 7)\n"
+RESTS += "reference = lambda y, m: np.arange(y.size) % m\n"
+STRIDE = HEAD.replace("int n", "int n, int stride") + "    if (i < n) y[i] = x[i * stride];\n}\n"
+STRIDES = "make_inputs = lambda size: (np.ones(2 * size, 'f4'), 2)\nreference = lambda x, k: x[::k]\n"
+FLAGS = "make_inputs = lambda size: (np.arange(size, dtype=np.float32) % 2,)\nreference = lambda x: x == 0\n"
 
 
 @pytest.mark.parametrize(
     ("kernel", "case"),
     [
+        (REST, IMPORT + RESTS),
+        (FILL.replace("float value", "int value"), IMPORT + FILLED.replace("2.5", "3")),
+        (STRIDE, IMPORT + "size = 'n'\n" + STRIDES),
+        (SQUARE.replace("float *y", "bool *y").replace("x[i] * x[i]", "x[i] == 0"), IMPORT + FLAGS),
         (MANDELBROT, DRAWN),
         (FILL, IMPORT + FILLED),
         (SQUARE, IMPORT + "make_inputs = lambda size: (np.ones(size, 'f4'),)\n" + SQUARED),
         (SQUARE.replace("x[i] * x[i]", "fminf(x[i] * x[i], INFINITY)"), FLOATS + SQUARED),
     ],
-    ids=["no array goes in", "all elements are equal", "inputs of ones", "nvcc alone compiles it"],
+    ids=[
+        "an integer counts",
+        "an integer alone counts",
+        "an integer that cannot be larger",
+        "the answers are bool",
+        "no array goes in",
+        "all elements are equal",
+        "inputs of ones",
+        "nvcc alone compiles it",
+    ],
 )
 def test_an_unusual_kernel_or_case_passes(kernel: str, case: str) -> None:
     assert judged(kernel, case).startswith("Right at")
@@ -132,6 +152,10 @@ def test_the_exercise_can_be_graded() -> None:
         (IN_PLACE, FLOATS + "in_place = 'y'\nreference = lambda y: y", "a kernel that does nothing passes"),
         (SQUARE, FLOATS + "reference = lambda x: np.full_like(x, 7)", "whatever the inputs hold"),
         (SQUARE, FLOATS + SQUARED + "atol = 9.0", "one and the same number"),
+        (SQUARE.replace("x[i] *", "2 *"), FLOATS + "reference = lambda x: x\nrtol = 1.0\n", "rtol or atol is too wide"),
+        (SQUARE.replace("x[i] *", "1.5f *"), FLOATS + "reference = lambda x: x\nrtol = 0.6\n", "rtol or atol"),
+        (SQUARE.replace('extern "C"', ""), FLOATS + SQUARED, 'it cannot run on the CPU: mine must be extern "C"'),
+        (SQUARE + SQUARE.replace("mine", "other"), FLOATS + SQUARED, "the text holds 2 kernels (mine, other)"),
         (
             HEAD + "    if (i < n) y[i] = 1;\n}\n",
             IMPORT + "make_inputs = lambda size: (np.ones(size, 'f4'),)\n" + SQUARED,

@@ -24,6 +24,10 @@ _CLEAN, _NO_SEARCH = "no race was found", "races were not looked for: the compil
 _LAUNCHES = re.compile(r"\b(?:__global__|RawKernel|RawModule|SourceModule)\b")
 
 
+StandIn = Callable[[Any], Callable[..., None]]
+"""A question's function in the kernel's place."""
+
+
 class Rung(NamedTuple):
     """A kernel of `tests/cases`: its name, the file whose kernel does the same work, and what is hard about it."""
 
@@ -181,11 +185,14 @@ def judge(kernel: str, case: str, known: str) -> str:
 
     Returns "Right …", or "Not yet: …" and what is wrong first. The kernel must be right at the case's sizes, be
     compiled by a GPU's compiler into other machine code than `known`, and race with nobody. The case must be able to
-    refuse: its reference must not launch a kernel, and must depend on the inputs, and neither a kernel that does
-    nothing nor one that writes the same number everywhere may pass. A race is refused even where all writes agree.
+    refuse: its reference must not launch a kernel, and must depend on the inputs. A kernel that does nothing, one that
+    writes the same number everywhere, and one whose numbers are wrong by half may not pass. A race is refused even
+    where all writes agree.
     """
     if not (isinstance(kernel, str) and isinstance(case, str)):
         return "Not yet: the kernel and its case are two texts."
+    if len(names := kernels.parameters(kernel)) > 1:
+        return f"Not yet: the text holds {len(names)} kernels ({', '.join(names)}); the judge takes one."
     with tempfile.TemporaryDirectory() as folder:
         files = {Path(folder, "mine.cu"): kernel, Path(folder, "mine_case.py"): case, Path(folder, "known.cu"): known}
         for path, text in files.items():
@@ -205,18 +212,24 @@ def _refusal(case: Case, known: Path, launched: list[None]) -> str:
         return "the case has no reference, so the kernel would judge itself."
     ways = case.ways(["host"])
     if "host" in ways.missing:
-        return f"it cannot run on the CPU: {ways.missing['host'].splitlines()[0]}"
+        why = checking.not_yet(building.BuildError(ways.missing["host"]))
+        return f"it cannot run on the CPU: {why.removeprefix('Not yet: ')}"
     questions = [ways.question(size) for size in ways.sizes or checking.SIZES]
     if launched or (case.file and _LAUNCHES.search(case.file.read_text(encoding="utf-8"))):
         return "the reference runs a kernel. Let it compute the answer by NumPy alone."
-    if _passes(lambda *values: None, questions):
+    if _passes(lambda _: lambda *values: None, questions):
         return "a kernel that does nothing passes this case, at all its sizes."
     varied, is_constant = _varied(case, questions)
     if is_constant:
         return "the reference gives the same answer whatever the inputs hold."
     same_everywhere = _same_everywhere(questions)
-    if _passes(same_everywhere, questions) and not _tells_apart(same_everywhere, ways.functions["host"], varied):
-        return "a kernel that writes one and the same number everywhere passes this case, at all its sizes."
+    stand_ins: dict[str, StandIn] = {
+        "that writes one and the same number everywhere passes this case, at all its sizes.": lambda _: same_everywhere,
+        "whose numbers are wrong by half passes this case: its rtol or atol is too wide.": _wrong_by_half,
+    }
+    for what, stand_in in stand_ins.items():
+        if _passes(stand_in, questions) and not _tells_apart(stand_in, ways.functions["host"], varied):
+            return f"a kernel {what}"
     try:
         checking.check(ways)
     except checking.CheckFailure as failure:
@@ -250,9 +263,32 @@ def _launches() -> Iterator[list[None]]:
         host.HostKernel.on_launch = before
 
 
-def _passes(function: Callable[..., None], questions: Sequence[Any]) -> bool:
+def _passes(stand_in: StandIn, questions: Sequence[Any]) -> bool:
     """Return whether a function in the kernel's place is right at every size."""
-    return all(checking.verdict(function, "host", *question) is None for question in questions)
+    return all(checking.verdict(stand_in(question), "host", *question) is None for question in questions)
+
+
+def _fill(outputs: Sequence[np.ndarray], contents: Sequence[Any]) -> None:
+    for output, content in zip(outputs, contents, strict=True):
+        output[...] = content
+
+
+def _wrong_by_half(question: Any) -> Callable[..., None]:
+    """Return a function that writes one and a half times the right numbers, or twice the right integers."""
+    contents = [_half_more(right) for right in question[1].values()]
+    return lambda *values: _fill(values[-len(contents) :], contents)
+
+
+def _half_more(right: np.ndarray) -> np.ndarray:
+    if right.dtype.names:
+        wrong = right.copy()
+        for name in right.dtype.names:
+            wrong[name] = _half_more(right[name])
+        return wrong
+    if right.dtype.kind == "b":
+        return ~right
+    with np.errstate(over="ignore"):
+        return right * right.dtype.type(1.5) if right.dtype.kind in "fc" else right + right
 
 
 def _same_everywhere(questions: Sequence[Any]) -> Callable[..., None]:
@@ -266,24 +302,29 @@ def _same_everywhere(questions: Sequence[Any]) -> Callable[..., None]:
             least, greatest = numbers.min(), numbers.max()
             with np.errstate(all="ignore"):
                 middles[-1] = least if least == greatest else numbers.dtype.type(least / 2 + greatest / 2)
-
-    def fill(*values: Any) -> None:
-        for output, middle in zip(values[-len(middles) :], middles, strict=True):
-            output[...] = middle
-
-    return fill
+    return lambda *values: _fill(values[-len(middles) :], middles)
 
 
-def _tells_apart(wrong: Callable[..., None], right: Callable[..., None], questions: Sequence[Any]) -> bool:
-    """Return whether the questions refuse one function, and pass the other."""
-    return not _passes(wrong, questions) and _passes(right, questions)
+def _tells_apart(wrong: StandIn, right: Callable[..., None], questions: Sequence[Any]) -> bool:
+    """Return whether the questions that the kernel can be asked refuse a stand-in, and pass the kernel."""
+    asked = [question for question in questions if _runs(right, question)]
+    return not _passes(wrong, asked) and _passes(lambda _: right, asked)
+
+
+def _runs(function: Callable[..., None], question: Any) -> bool:
+    """Return whether a call ends without an error, right or wrong. A changed integer may lead beyond an array."""
+    try:
+        checking.verdict(function, "host", *question)
+    except Exception:
+        return False
+    return True
 
 
 def _varied(case: Case, questions: Sequence[Any]) -> tuple[list[Any], bool]:
     """Return a small question with an input changed, as often as the answer differs; and whether it never does.
 
-    An answer that the reference refuses to give differs, too. Without an array or a real number among the inputs, the
-    answer cannot differ.
+    An answer that the reference refuses to give differs, too. Without an array or a number among the inputs, the answer
+    cannot differ.
     """
     question = next((each for each in reversed(questions) if 0 < each[0][0] < 2000), questions[-1])
     inputs, expected, *rest = question
@@ -304,11 +345,14 @@ def _varied(case: Case, questions: Sequence[Any]) -> tuple[list[Any], bool]:
 
 
 def _others(value: Any) -> list[Any]:
-    """Return other values for an input: an array reversed, filled with an element, or with 0; a larger number."""
+    """Return other values for an input: an array reversed, filled with an element, or with 0; another number."""
     if isinstance(value, np.ndarray) and value.size:
         flat = value.ravel()
         filled = (np.full_like(flat, flat[place]) for place in (0, -1))
         return [each.reshape(value.shape) for each in (flat[::-1].copy(), *filled, np.zeros_like(flat))]
+    if isinstance(value, np.integer):
+        with np.errstate(over="ignore"):
+            return [value + value.dtype.type(1)]
     return [value.dtype.type(2 * value + 1)] if isinstance(value, np.floating) else []
 
 

@@ -1,5 +1,7 @@
 """Strips with halos give the plate that one array gives, bit by bit; here in threads, which send rows by queues."""
 
+import inspect
+import textwrap
 import threading
 from contextlib import nullcontext
 from queue import Queue
@@ -8,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fourways import lesson
 from fourways.experiments import cluster
 from fourways.experiments.cluster import strips
 
@@ -90,3 +93,8 @@ def test_every_row_has_one_owner() -> None:
     for count in (1, 2, 3, 4):
         rows = [row for rank in range(count) for row in strips.own_rows(rank, count, 13)]
         assert rows == list(range(13))
+
+
+def test_the_page_shows_the_simple_step() -> None:
+    body = textwrap.dedent(inspect.getsource(strips.step_then_exchange).partition('"""\n')[2])
+    assert f"```python\n{body}```" in lesson.find("several_gpus").path.read_text(encoding="utf-8")
