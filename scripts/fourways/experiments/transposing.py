@@ -207,7 +207,7 @@ def check_any_grid(text: str) -> str:
     while macro := re.search(
         r"^\s*#\s*define\s+(\w+)[ \t]+([^\n]*)\n", code, re.MULTILINE
     ):  # a barrier may have a name
-        code = re.sub(rf"\b{macro[1]}\b", lambda _, macro=macro: macro[2], code.replace(macro[0], "\n", 1))
+        code = re.sub(rf"\b{macro[1]}\b", macro[2].replace("\\", r"\\"), code.replace(macro[0], "\n", 1))
     barriers = list(_BARRIER.finditer(code))
     try:
         kernel = _compiled(code)
