@@ -273,6 +273,10 @@ def add(stage: str, *task: Any) -> Any:
         (leave_out("compute", 0), "before its data has come in"),
         (leave_out("compute", 1), "overwrites z"),
         (leave_out("copy out", 0), "before it is computed"),
+        (
+            lambda stage, chunk, buffers: [*needed(stage, chunk, buffers), ("compute", chunk + 1)],
+            "queued only after it",
+        ),
         (add("copy in", "copy out", 1, True), "are enough"),
         (add("compute", "copy out", 1, False), "are enough"),
         (add("copy in", "copy out", 1, False), "are enough"),

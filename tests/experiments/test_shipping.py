@@ -164,6 +164,8 @@ def test_right_picks() -> None:
     [
         (lambda module: None, "is not a str"),
         (lambda module: "", "is not a str"),
+        (lambda module: "$ORIGIN/nowhere/../" + "../" * module.count("/") + "nvidia/cu13/lib", "need not exist"),
+        (lambda module: ":".join(f"$ORIGIN/{'../' * up}nvidia/cu13/lib" for up in range(7)), "one is enough"),
         (lambda module: "/usr/local/cuda/lib64:/usr/lib", "one machine's folder"),
         (lambda module: "/home/ada/venv/lib/python3.12/site-packages/nvidia/cu13/lib", "one machine's folder"),
         (lambda module: "../nvidia/cu13/lib", "current folder"),

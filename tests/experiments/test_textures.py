@@ -53,10 +53,16 @@ def test_the_page_s_class_becomes_a_module() -> None:
         (lambda values, x: np.nan, "is not what the texture returns"),
         (lambda values, x: values, "is not a number"),
         (lambda values, x: None, "is not a number"),
-        (lambda values, x: values[min(max(int(x), 0), 8)], "on the border of elements 3 and 4"),
-        (lambda values, x: np.interp(x, np.arange(9), values), "at the middle of element 3"),
-        (lambda values, x: np.interp(x - 0.5, np.arange(9), values, left=-99), "left of the first element's middle"),
-        (lambda values, x: np.interp(x - 0.5, np.arange(9), values, right=-99), "right of the last element's middle"),
+        (lambda values, x: values[min(max(int(x), 0), len(values) - 1)], "on the border of elements 3 and 4"),
+        (lambda values, x: np.interp(x, np.arange(len(values)), values), "at the middle of element 3"),
+        (
+            lambda values, x: np.interp(x - 0.5, np.arange(len(values)), values, left=-99),
+            "left of the first element's middle",
+        ),
+        (
+            lambda values, x: np.interp(x - 0.5, np.arange(len(values)), values, right=-99),
+            "right of the last element's middle",
+        ),
         (lambda values, x: float(values.mean()), "is not what the texture returns"),
     ],
 )

@@ -179,12 +179,13 @@ def check_suspects(function: Callable[[list[str], int], Any]) -> str:
 
     `steps` are "launch", "wait" and "host" in the order of a program, and `raised` is the number of the first step that
     raised. A wait that raised nothing clears all launches before it. A launch returns before its kernel runs, so it
-    never reports its own. The answer is a list in rising order. It is tried on five programs, and on random ones.
+    never reports its own. The answer is a list in rising order. It is tried on six programs, and on random ones.
     """
     cases = [
         ("launch host wait", 2, "one launch, then a wait that raises"),
         ("launch launch launch wait", 3, "three launches, then a wait that raises"),
         ("launch wait launch host wait", 4, "a wait that succeeded stands between two launches"),
+        (" ".join(["launch"] * 9 + ["wait"]), 9, "nine launches, then a wait that raises"),
         ("launch host launch", 2, "the step that raises is itself a launch"),
         ("launch wait launch wait launch wait", 3, "the program goes on behind the step that raised"),
     ]

@@ -464,6 +464,10 @@ def check_waits(waits: Waits) -> str:
             spans = schedule(_ring(waits, chunks, buffers), took)
         except (TypeError, ValueError, KeyError) as error:
             return f"Not yet: a list of tasks such as ('copy in', 0) is expected ({type(error).__name__}: {error})."
+        queued = [(stage, chunk) for stage, chunk, _, _ in _ring(_needed, chunks, buffers)]
+        for number, (stage, chunk) in enumerate(queued):
+            if later := [task for task in waits(stage, chunk, buffers) if tuple(task) in queued[number:]]:
+                return f"Not yet: {stage} {chunk} waits for {later[0]}, which is queued only after it. {case}."
         for first, uses, second, fault in _NEEDS:
             for chunk in range(uses * buffers, chunks):
                 if spans[second, chunk][0] < spans[first, chunk - uses * buffers][1]:

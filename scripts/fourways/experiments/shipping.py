@@ -428,6 +428,8 @@ def check_rpath(function: Callable[[str], Any]) -> str:
             return f"Not yet: {module}: {answer} lets the loader search many folders; one is enough."
         for site in ("/home/ada/venv/lib/python3.12/site-packages", "/opt/python/site-packages"):
             origin = posixpath.dirname(f"{site}/{module}")
+            if re.search(r"[^./]/+\.\.(/|$)", answer.replace("$ORIGIN", "..").replace("${ORIGIN}", "..")):
+                return f"Not yet: {module}: {answer} goes through a folder that need not exist."
             places = [re.sub(r"\$ORIGIN|\$\{ORIGIN\}", origin, entry) for entry in answer.split(":")]
             if f"{site}/{_LIBRARIES}" in map(posixpath.normpath, places):
                 continue

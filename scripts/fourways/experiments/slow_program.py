@@ -367,9 +367,9 @@ def check_sectors(function: Callable[[list[int]], Any]) -> str:
 def check_blocks(function: Callable[[int, int, int], Any]) -> str:
     """Judge `function(threads, registers, shared_bytes)`: the blocks that a multiprocessor of sm_90 runs at once.
 
-    `registers` are those of a thread, 16 to 128, of one pool; `shared_bytes` is what a block declares. The limits are 2,048
-    threads, 32 blocks, 65,536 registers, and 228 KB of shared memory with 1 KB more for each block. The function is
-    tried where each of the four limits decides, and on random blocks.
+    `registers` are those of a thread, 16 to 128, and `shared_bytes` is what a block declares. The limits are 2,048
+    threads, 32 blocks, 65,536 registers in one pool, and 228 KB of shared memory with 1 KB more for each block. The
+    function is tried where each of the four limits decides, and on random blocks.
     """
     numbers = np.random.default_rng()
     cases = [(128, 32, 512), (128, 32, 49_152), (32, 16, 0), (256, 128, 4096), (1024, 32, 0), (384, 32, 20_000)]

@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -75,34 +75,33 @@ def grade(
         raise kernels.InputError("kernels (.cu) are judged by a case: name it with --case; `fourways case` begins one")
     rows: list[Row] = []
     jobs: list[tuple[Row, Callable[[], dict[str, Any]]]] = []
-    with tempfile.TemporaryDirectory(prefix="fourways-") as cache_folder:
-        for file in files:
-            row: Row = {"file": file.name, "exercise": "", "verdict": "not judged", "seconds": None, "message": ""}
-            if file.suffix == ".cu":
-                assert case
-                rows.append(row | {"exercise": file.stem})
-                jobs.append((rows[-1], _job(_kernel, file.resolve(), case.resolve(), limits, cache_folder)))
-                continue
-            try:
-                answers = list(_answers(file))
-            except kernels.InputError as error:
-                rows.append(row | {"message": str(error)})
-                continue
-            for answer in answers:
-                rows.append(row | {"exercise": f"{answer.exercise.lesson.number}.{answer.exercise.number}"})
-                if answer.source:
-                    jobs.append((rows[-1], _job(_notebook, answer, limits, cache_folder)))
-                else:
-                    rows[-1]["verdict"] = "no answer"
+    for file in files:
+        row: Row = {"file": file.name, "exercise": "", "verdict": "not judged", "seconds": None, "message": ""}
+        if file.suffix == ".cu":
+            assert case
+            rows.append(row | {"exercise": file.stem})
+            jobs.append((rows[-1], partial(_kernel, file.resolve(), case.resolve(), limits)))
+            continue
+        try:
+            answers = list(_answers(file))
+        except kernels.InputError as error:
+            rows.append(row | {"message": str(error)})
+            continue
+        for answer in answers:
+            rows.append(row | {"exercise": f"{answer.exercise.lesson.number}.{answer.exercise.number}"})
+            if answer.source:
+                jobs.append((rows[-1], partial(_notebook, answer, limits)))
+            else:
+                rows[-1]["verdict"] = "no answer"
 
-        def one(job: tuple[Row, Callable[[], dict[str, Any]]]) -> None:
-            start = time.perf_counter()
-            job[0].update(job[1]())
-            job[0]["seconds"] = time.perf_counter() - start
-            tell(f"{job[0]['file']} {job[0]['exercise']}: {job[0]['verdict']}")
+    def one(job: tuple[Row, Callable[[], dict[str, Any]]]) -> None:
+        start = time.perf_counter()
+        job[0].update(job[1]())
+        job[0]["seconds"] = time.perf_counter() - start
+        tell(f"{job[0]['file']} {job[0]['exercise']}: {job[0]['verdict']}")
 
-        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as several:
-            list(several.map(one, jobs))
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as several:
+        list(several.map(one, jobs))
     right = sum(row["verdict"] == "right" for row in rows)
     note = f"{right} of {len(rows)} are right. " + (
         "Answers could write to their own folder alone, and had no network."
@@ -123,10 +122,6 @@ def _first(row: Row) -> str:
     """The first line of a row's message, shortened."""
     line = row["message"].partition("\n")[0]
     return line if len(line) <= 90 else line[:89] + "…"
-
-
-def _job(function: Callable[..., dict[str, Any]], *arguments: Any) -> Callable[[], dict[str, Any]]:
-    return lambda: function(*arguments)
 
 
 def _answers(file: Path) -> Iterator[Answer]:
@@ -163,7 +158,7 @@ def _code(cell: dict[str, Any]) -> str:
     return source.partition("\n")[2] if source.startswith("%%needs") else source
 
 
-def _notebook(answer: Answer, limits: Limits, caches: str) -> dict[str, Any]:
+def _notebook(answer: Answer, limits: Limits) -> dict[str, Any]:
     exercise, secret = answer.exercise, secrets.token_hex(16)
     cell = exercise.lesson.notebook.cells[exercise.cell]
     if reason := lesson.skip_reason(cell):
@@ -171,7 +166,7 @@ def _notebook(answer: Answer, limits: Limits, caches: str) -> dict[str, Any]:
     task = {"setup": exercise.setup(answer.source), "answer": answer.source, "judge": exercise.judge}
     task |= {"names": exercise.names, "secret": secret}
     with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
-        ended = _ended([str(_PROGRAM)], json.dumps(task), Path(folder), caches, limits)
+        ended = _ended([str(_PROGRAM)], json.dumps(task), Path(folder), limits)
         if isinstance(ended, str):
             return {"verdict": "not yet", "message": ended}
         try:
@@ -183,11 +178,11 @@ def _notebook(answer: Answer, limits: Limits, caches: str) -> dict[str, Any]:
         return {"verdict": "right" if verdict["is_right"] else "not yet", "message": verdict["message"]}
 
 
-def _kernel(file: Path, case: Path, limits: Limits, caches: str) -> dict[str, Any]:
+def _kernel(file: Path, case: Path, limits: Limits) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
         results = Path(folder, "rows.json")
         words = ["-m", "fourways", "check", str(file), "--case", str(case), "--way", "host", "--json", str(results)]
-        ended = _ended(words, "", Path(folder), caches, limits)
+        ended = _ended(words, "", Path(folder), limits)
         if isinstance(ended, str):
             return {"verdict": "not yet", "message": ended}
         if not results.exists():
@@ -197,12 +192,12 @@ def _kernel(file: Path, case: Path, limits: Limits, caches: str) -> dict[str, An
     return {"verdict": "not yet" if wrong else "right", "message": "\n".join(wrong)}
 
 
-def _ended(words: list[str], task: str, folder: Path, caches: str, limits: Limits) -> tuple[str, str] | str:
+def _ended(words: list[str], task: str, folder: Path, limits: Limits) -> tuple[str, str] | str:
     """Run Python in a session of its own, and return its output and its last words; or the limit that ended it."""
     import psutil
 
-    own = {"TMPDIR": str(folder), "FOURWAYS_CACHE_DIR": caches, "HOME": str(folder)}
-    command = [*_walls(), *(("--bind", str(folder), str(folder), "--bind", caches, caches) if _walls() else ())]
+    own = {"TMPDIR": str(folder), "FOURWAYS_CACHE_DIR": str(folder / "cache"), "HOME": str(folder)}
+    command = [*_walls(), *(("--bind", str(folder), str(folder)) if _walls() else ())]
     start, problem = time.perf_counter(), ""
     with (
         Path(folder, "words").open("w+") as said,
@@ -254,5 +249,5 @@ def _walls() -> tuple[str, ...]:
     """Return the command of bubblewrap that makes all files read-only and takes the network away; () without it."""
     if not (bwrap := shutil.which("bwrap")):
         return ()
-    walls = (bwrap, "--ro-bind", "/", "/", "--dev-bind", "/dev", "/dev", "--unshare-net", "--die-with-parent")
+    walls = (bwrap, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-net", "--die-with-parent")
     return walls if subprocess.run([*walls, "true"], capture_output=True).returncode == 0 else ()
