@@ -1,8 +1,8 @@
 """Finds numbers in a lesson's prose that no recorded output, no given and no source supports.
 
 A number with a unit must stand in the lesson's recorded outputs within rounding, be given in its code, follow from two
-numbers of its own paragraph, or carry its source in its sentence. Numbers of the paragraph's named files of results
-count as outputs.
+numbers of its own paragraph, or carry its source in its sentence. Numbers in the results of files and lessons that the
+paragraph names count as outputs.
 """
 
 import ast
@@ -36,7 +36,7 @@ UNITS |= {"%": ("1", 0.01), "percent": ("1", 0.01), "times": ("1", 1.0), "×": (
 NUMBER = r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?:e-?\d+)?"
 UNIT = rf"(?:{'|'.join(sorted(map(re.escape, UNITS), key=len, reverse=True))})"
 QUANTITY = re.compile(rf"({NUMBER}(?:(?:, | to | and | or | ?– ?|-){NUMBER})*)\s?({UNIT})(?![\w/²])(?! ?× ?\d)")
-SOURCE = re.compile(r"\{cite\}|\]\(|\blessons? \d\d|data sheet|`[\w./-]+\.(?:py|md|cuh?|hpp|cpp)`")
+SOURCE = re.compile(r"\{cite\}|\]\(https?:|data sheet|`[\w./-]+\.(?:py|md|cuh?|hpp|cpp)`")
 ROUGHLY = r"(?:about|nearly|almost|roughly|around|within|below|under|over|above|least|most|than|to|beyond)(?: the)? ?$"
 SPANS = {"second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86400.0}
 BOXES = re.compile(r":class: predict|\} The bet")
@@ -163,6 +163,12 @@ def unsupported(markdown: str, outputs: Iterable[Any], codes: Iterable[str], roo
         sentences = list(group)
         text = "\n".join(sentence.text for sentence in sentences)
         files = [root / name for name in re.findall(r"`(book/results/[\w./-]+\.json)`", text)]
+        for number in {
+            other
+            for named in re.findall(r"\blessons? ((?:\d\d(?:, | and | or | to )?)+)", text)
+            for other in re.findall(r"\d\d", named)
+        }:
+            files += (root / "book" / "results").glob(f"*/{number}_*.json")
         here = shown + [number for file in files for number in rows(json.loads(file.read_text())["tables"])]
         bare = QUANTITY.sub(lambda match: match[0] if match[2] == "times" else " ", text)
         counts = [float(number.replace(",", "")) for number in re.findall(rf"{NUMBER}(?![.,]?\w)", bare)]

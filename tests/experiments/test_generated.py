@@ -149,6 +149,10 @@ WRONG_LAUNCHES = {
     "rounded down": (lambda u, v: (grid(u, up=False), numbers(u)), "how many blocks of 16"),
     "with the border": (lambda u, v: (grid(u, rest=0), numbers(u)), "have no inner cell"),
     "huge": (lambda u, v: ((1000, 1000), numbers(u)), "have no inner cell"),
+    "a column more": (
+        lambda u, v: (grid(u), (u.shape[0], u.shape[1] + 1, *numbers(u)[2:])),
+        "the border is written, too",
+    ),
     "rows first": (lambda u, v: (grid(u)[::-1], numbers(u)), ""),
     "by NumPy": (lambda u, v: np.copyto(v, reference(u)) or ((1, 1), (0,) * 6), "nothing is written"),
 }

@@ -61,7 +61,8 @@ P, N = ctypes.c_void_p, ctypes.c_longlong
 @pytest.mark.parametrize("count", [N, ctypes.c_int64, ctypes.c_ssize_t])
 @pytest.mark.parametrize("address", [P, ctypes.c_size_t, ctypes.c_uint64])
 def test_right_declarations(count: Any, address: Any) -> None:
-    assert more_ways.check_declared(declared([address, address, count, P])).startswith("Right")
+    for stream in (P, address):
+        assert more_ways.check_declared(declared([address, address, count, stream])).startswith("Right")
 
 
 @needs_host
@@ -82,11 +83,27 @@ def test_right_declarations(count: Any, address: Any) -> None:
         ([P, P, N, P], ctypes.c_void_p, "its message is lost"),
         ([P, P, N, P], lambda result: None, "its message is lost"),
         ([P, P, N, "P"], ctypes.c_char_p, "no from_param method"),
+        ([ctypes.c_wchar_p, P, N, P], ctypes.c_char_p, "c_wchar_p takes no integer, and the judge passes x"),
+        ([P, ctypes.py_object, N, P], ctypes.c_char_p, "py_object takes no integer, and the judge passes y"),
+        ([P, P, ctypes.c_wchar_p, P], ctypes.c_char_p, "passes n"),
+        ([P, P, ctypes.POINTER(ctypes.c_longlong), P], ctypes.c_char_p, "passes n"),
+        ([P, P, ctypes.c_double, P], ctypes.c_char_p, "floating-point"),
+        ([P, P, N, P], ctypes.py_object, "no Python object"),
+        ([P, P, N, P], lambda result: b"oops" if result else None, "its message is lost"),
     ],
 )
 def test_wrong_declarations(kinds: list, restype: Any, why: str) -> None:
     said = more_ways.check_declared(declared(kinds, restype))
     assert said.startswith("Not yet: ") and why in said and "c_longlong" not in said and "c_char_p" not in said
+
+
+@needs_host
+@pytest.mark.parametrize("place", range(4))
+def test_a_declared_text_is_never_read(place: int) -> None:
+    """A c_char_p made from the judge's integers would end the process when its value is read."""
+    kinds = [P, P, N, P]
+    kinds[place] = ctypes.c_char_p
+    assert "c_char_p takes no integer" in more_ways.check_declared(declared(kinds))
 
 
 def solution() -> Callable:
@@ -98,6 +115,54 @@ def solution() -> Callable:
 
 def test_right_refusals() -> None:
     assert more_ways.check_refusals(solution()).startswith("Right")
+
+
+class NoArray(TypeError):
+    """A learner's own exception."""
+
+
+def also_overlaps(x: Any, y: Any) -> None:
+    """Refuse two arrays at the same address too, and types by an exception of its own."""
+    try:
+        solution()(x, y)
+    except TypeError as error:
+        raise NoArray from error
+    if x.__cuda_array_interface__["data"][0] == y.__cuda_array_interface__["data"][0]:
+        raise ValueError("x and y overlap")
+
+
+def test_more_than_the_solution_is_right() -> None:
+    assert more_ways.check_refusals(also_overlaps).startswith("Right")
+
+
+def dodge(is_type: Callable[[str, str], bool], is_dense: Callable[[dict, int], bool]) -> Callable:
+    """Return a `refuse` that tells types by the name of the array and its typestr, and gaps by the dictionary."""
+
+    def refuse(x: Any, y: Any) -> None:
+        told: dict[str, Any] = {
+            name: getattr(array, "__cuda_array_interface__", None) for name, array in (("x", x), ("y", y))
+        }
+        for name, about in told.items():
+            if about is None or not is_type(name, about["typestr"]):
+                raise TypeError(name)
+            if about.get("strides") and not is_dense(about, 4 * int(np.prod(about["shape"]))):
+                raise ValueError(name)
+        if told["x"]["shape"] != told["y"]["shape"] or told["y"]["data"][1]:
+            raise ValueError
+
+    return refuse
+
+
+def is_right(name: str, typestr: str) -> bool:
+    return typestr == "<f4"
+
+
+def last_stride(about: dict, size: int) -> bool:
+    return about["strides"][-1] == 4
+
+
+def first_stride(about: dict, size: int) -> bool:
+    return about["strides"][0] * about["shape"][0] == size
 
 
 def only_sizes(x: Any, y: Any) -> None:
@@ -117,6 +182,13 @@ def only_sizes(x: Any, y: Any) -> None:
         (lambda x, y: np.asarray(x), "x in the CPU's memory passes"),
         (lambda x, y: solution()(x, x), "y in the CPU's memory passes"),
         (only_sizes, "y of another shape and the same size passes"),
+        (dodge(is_right, last_stride), "x that is every other row of an array passes"),
+        (dodge(is_right, first_stride), "x with its last two axes exchanged passes"),
+        (dodge(lambda name, typestr: typestr.endswith("f4"), last_stride), "x of float32 in the other byte order"),
+        (
+            dodge(lambda name, typestr: typestr[-1] == "4" and (name == "x" or typestr == "<f4"), last_stride),
+            "x of int32",
+        ),
     ],
 )
 def test_wrong_refusals(refuse: Callable, why: str) -> None:

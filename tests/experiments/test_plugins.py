@@ -97,7 +97,8 @@ def test_a_point_that_leaves_at_once_is_not_black() -> None:
             LOOP,
             "do not come from the plug-in",
         ),
-        ("y[i] = user_transform_times(x[i], 64);", LOOP.replace("< times", "< 64"), "but not for fewer"),
+        ("y[i] = user_transform_times(x[i], 64);", LOOP.replace("< times", "< 64"), "but not for other numbers"),
+        ("y[i] = user_transform_times(x[i], 64);", LOOP.replace("time <", "time < 64 && time <"), "but not for other"),
         ("y[i] = user_transform_times(x[i], 64)", LOOP, "Not yet: expected"),
     ],
 )
@@ -130,6 +131,37 @@ def refuses_all(text: str) -> Any:
     raise ValueError("no")
 
 
+def refuses_without_a_reason(text: str) -> Any:
+    try:
+        return careful(text)
+    except ValueError:
+        raise ValueError from None
+
+
+def by_the_signature(text: str) -> Any:
+    """Look for one spelling of the parameter instead of compiling the library's declaration."""
+    if "user_transform(float x)" not in text:
+        raise ValueError("the signature")
+    return careful(text, "")
+
+
+def by_the_word(text: str) -> Any:
+    """Look for the word that forbids inlining instead of a call in the machine code."""
+    if "noinline" in text:
+        raise ValueError("a word")
+    return careful(text)
+
+
+def without_a_link(text: str) -> Any:
+    try:
+        program = plugins.one_source(SOURCE, text)
+    except Exception as error:
+        raise ValueError("no") from error
+    if plugins.calls_left(program):
+        raise ValueError("a call is left")
+    return program
+
+
 def by_words(text: str) -> Any:
     """Refuse the plug-ins of the exercise by their words, and return one program for all others."""
     if re.search("noinline|double|int x|float y|mine", text) or ";" not in text:
@@ -144,6 +176,10 @@ def by_words(text: str) -> Any:
         (plain, "no user_transform: nvJitLinkError came"),
         (lambda text: careful(text, ""), "it was let in"),
         (refuses_all, "a plug-in that fits: it was refused"),
+        (refuses_without_a_reason, "ValueError came without a reason"),
+        (by_the_signature, "other names, and a comment: it was refused"),
+        (by_the_word, "other names, and a comment: it was refused"),
+        (without_a_link, "a plug-in that fits: `one_source` compiles"),
         (by_words, "lines differ"),
         (lambda text: None, "no linked program"),
     ],

@@ -75,6 +75,20 @@ def test_a_scan_by_shuffles_is_right() -> None:
     assert sums.check_warp_scan(WARP_SCAN.replace("__device__", "static __device__")).startswith("Right")
 
 
+def test_one_block_that_does_all_and_a_forgotten_barrier_are_told() -> None:
+    head = 'extern "C" __global__ void reduce(const float *x, float *total, long long n)\n{\n'
+    alone = (
+        "if (blockIdx.x == 0 && threadIdx.x == 0) for (int b = 0; b < gridDim.x; ++b) { float sum = 0; for (int k = 0; "
+    )
+    alone += "k < blockDim.x && b * (long long)blockDim.x + k < n; ++k) sum += x[b * (long long)blockDim.x + k];"
+    alone += "total[b] = sum; }"
+    assert "block 1 does nothing" in sums.check_partial_sums(head + alone + "}\n")
+    racing = "__shared__ float s[256]; const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n"
+    racing += "s[threadIdx.x] = i < n ? x[i] : 0;\nif (threadIdx.x == 0) { float sum = 0;"
+    racing += "for (int k = 0; k < blockDim.x; ++k) sum += s[k]; total[blockIdx.x] = sum; }"
+    assert "threads race" in sums.check_partial_sums(head + racing + "}\n")
+
+
 @pytest.mark.parametrize(
     ("keep", "told"),
     [
@@ -84,7 +98,7 @@ def test_a_scan_by_shuffles_is_right() -> None:
         ("total[gridDim.x - 1 - blockIdx.x] = sum", "the elements of block 0 add up to"),
         ("total[0] = sum", "nobody wrote total[1]"),
         ("total[i] = sum", "Not yet: "),
-        ("total[blockIdx.x] = 0; atomicAdd(total + blockIdx.x, sum)", "needs no atomic function"),
+        ("total[blockIdx.x] = 0; atomicAdd(total + blockIdx.x, sum)", "by an atomic function"),
         ("total[blockIdx.x] = sums", "was not declared"),
         ("total[blockIdx.x] += sum - 4096", "the elements of block 0 add up to"),
         ("sum = 0; for (int k = 0; k < 64; ++k) sum += numbers[k]; total[blockIdx.x] = sum", "blocks of 128 threads"),

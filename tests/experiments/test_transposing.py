@@ -59,6 +59,8 @@ EACH_DOES_ALL = (
         (tiled(third="// " + BARRIER), "no barrier orders them"),
         (tiled(column="tile[i][threadIdx.x]"), "it holds another element"),
         (EACH_DOES_ALL, "two blocks write the same element"),
+        (EACH_DOES_ALL.replace("{", "{ if (blockIdx.x || blockIdx.y) return;", 1), "does nothing"),
+        ("#define MEET __syncthreads(); __syncthreads()\n" + tiled(second="MEET;"), "barrier 1 of 3"),
         (tiled(second="", third="", column="a[(y + threadIdx.x) * w + x + i]"), "no barrier is left"),
         (tiled(second=BARRIER * 2), "barrier 1 of 3"),
         (tiled(column="a[(y + threadIdx.x) * w + x + i]"), "barrier 1 of 2"),

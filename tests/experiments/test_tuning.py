@@ -189,8 +189,8 @@ def test_payback_names_the_fastest_and_its_costs(rows: list[dict]) -> None:
     assert table.rows[1]["seconds"] == sum(row["search_seconds"] for row in rows)
 
 
-def products(taps: np.ndarray, keep: Callable[[int, float], Any]) -> str:
-    return " + ".join(f"{tap.hex()}f * x[i + {k}]" for k, tap in enumerate(taps.tolist()) if keep(k, tap))
+def products(taps: np.ndarray, keep: Callable[[int, float], Any], between: str = " + ") -> str:
+    return between.join(f"{tap.hex()}f * x[i + {k}]" for k, tap in enumerate(taps.tolist()) if keep(k, tap))
 
 
 @pytest.mark.parametrize(
@@ -201,6 +201,13 @@ def products(taps: np.ndarray, keep: Callable[[int, float], Any]) -> str:
         (lambda taps: "x[i] +", "expected"),
         (lambda taps: "0x1p-1f * x[i + 0]", "the filter's tap 0 is "),
         (lambda taps: products(taps, lambda k, tap: True), r"the sum is right, but has 7 products for 5 taps"),
+        (lambda taps: products(taps, lambda k, tap: True).replace("f *", " *"), "has 7 products for 5 taps"),
+        (lambda taps: products(taps, lambda k, tap: tap > 0), "the filter's tap 3 is -"),
+        (lambda taps: products(taps, lambda k, tap: tap), "expected"),
+        (
+            lambda taps: " + ".join(f"{tap:.8g}f * x[i + {k}]" for k, tap in enumerate(taps) if tap),
+            "some of its bits are lost",
+        ),
         (lambda taps: products(taps, lambda k, tap: k % 2 == 0), "the filter's tap 3 is "),
         (lambda taps: products(taps, lambda k, tap: k not in (1, 5)), "the filter's tap 1 is "),
         (
@@ -218,8 +225,10 @@ def test_a_wrong_expression_is_told_what_is_wrong(expression: Callable[[np.ndarr
         assert re.match(f"Not yet: .*{told}", tuning.check_expression(expression))
 
 
-def test_a_right_expression() -> None:
-    assert tuning.check_expression(lambda taps: products(taps, lambda k, tap: tap)).startswith("Right for four filters")
+@pytest.mark.parametrize("between", [" + ", "\n+ "])
+def test_a_right_expression(between: str) -> None:
+    said = tuning.check_expression(lambda taps: products(taps, lambda k, tap: tap, between) or "0.0f")
+    assert said.startswith("Right for four filters")
 
 
 def keeping(key: Callable[[np.ndarray], Any]) -> Callable[..., None]:
@@ -242,6 +251,14 @@ def launched_and_ignored(build: Any, x: np.ndarray, taps: np.ndarray, y: np.ndar
     by_numpy(build, x, taps, y)
 
 
+def one_for_all(build: Any, x: np.ndarray, taps: np.ndarray, y: np.ndarray) -> None:
+    ALL_KEPT(build, x, taps, y)
+    by_numpy(build, x, taps, y)
+
+
+ALL_KEPT = keeping(lambda taps: None)
+
+
 @pytest.mark.parametrize(
     ("smooth", "told"),
     [
@@ -250,6 +267,10 @@ def launched_and_ignored(build: Any, x: np.ndarray, taps: np.ndarray, y: np.ndar
         (lambda build, x, taps, y: build(taps)(x, y), "3 filters took 7 builds"),
         (launched_and_ignored, "3 filters took 7 builds"),
         (keeping(lambda taps: taps.size), "call 2 is wrong, a kernel for other taps answered"),
+        (one_for_all, "the answers are right, but 3 filters took 1 builds"),
+        (keeping(lambda taps: float(taps.sum())), "call 2 is wrong, a kernel for other taps answered"),
+        (keeping(lambda taps: float(taps[0])), "call 3 is wrong, a kernel for other taps answered"),
+        (keeping(lambda taps: (taps[0], taps[-1])), "call 3 is wrong, a kernel for other taps answered"),
         (keeping(id), "call 3 is wrong, a kernel for other taps answered"),
         (by_numpy, "call 1 is right, but it launched 0 kernels; wanted is 1"),
     ],

@@ -83,10 +83,11 @@ def test_a_core_of_45_minutes(target: lesson.Lesson) -> None:
     assert lesson.length(target).core <= (30 if target.number in ("00", "01") else 45)
 
 
-def test_numbers_in_prose_stand_in_the_outputs(target: lesson.Lesson) -> None:
-    outputs = [output for cell in lesson.outputs(target) for output in cell]
-    codes = [cell.source for cell in target.notebook.cells if cell.cell_type == "code"]
-    assert prose_numbers.unsupported(target.path.read_text("utf-8"), outputs, codes) == []
+@pytest.mark.parametrize("page", [*LESSONS, *lesson.pages()], ids=lambda page: page.slug)
+def test_numbers_in_prose_stand_in_the_outputs(page: lesson.Lesson) -> None:
+    outputs = [output for cell in lesson.outputs(page) for output in cell]
+    codes = [cell.source for cell in page.notebook.cells if cell.cell_type == "code"]
+    assert prose_numbers.unsupported(page.path.read_text("utf-8"), outputs, codes) == []
 
 
 def test_what_goes_deeper_ends_where_it_should(target: lesson.Lesson) -> None:

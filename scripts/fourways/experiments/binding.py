@@ -475,6 +475,8 @@ def check_fit(fit: str) -> str:
         (0, 4 * w, "v begins with u's second row, and `fit` accepts them"),
         (size - 4, 0, "u begins with v's last cell, and `fit` accepts them"),
         (0, size - 4, "v begins with u's last cell, and `fit` accepts them"),
+        (0, 4 * random.randrange(1, h * w), "v begins within u, and `fit` accepts them"),
+        (4 * random.randrange(1, h * w), 0, "u begins within v, and `fit` accepts them"),
         (64 * size, 0, "two separate plates are refused, v far below u in memory"),
         (0, size, "v begins where u ends: they share no cell, and are refused"),
         (size, 0, "u begins where v ends: they share no cell, and are refused"),
@@ -489,7 +491,9 @@ def check_fit(fit: str) -> str:
         except RuntimeError as error:
             return _not_yet(error)
         try:
-            told = json.loads(_run(sys.executable, "-c", _FITS, folder, json.dumps(calls + shapes), timeout=20))
+            told = json.loads(
+                _run(sys.executable, "-c", _FITS, folder, json.dumps(calls + shapes), timeout=20).splitlines()[-1]
+            )
         except (RuntimeError, subprocess.TimeoutExpired):
             return "Not yet: the call crashed, or did not end. Compare the addresses; do not read what lies there."
     for (u, v, problem), exception in zip(cases, told, strict=False):

@@ -4,6 +4,7 @@ Building needs nvcc and a C++ compiler, but no GPU, and so do the judges of the 
 """
 
 import ctypes
+import itertools
 import os
 import re
 import shutil
@@ -232,12 +233,17 @@ def _undeclared(kinds: list[Any], function: Any) -> str | None:
         )
     if len(kinds) != 4:
         return f"Not yet: argtypes has {len(kinds)} types, and the function has four parameters."
+    if getattr(function.restype, "_type_", None) == "O":
+        return "Not yet: the result is declared as py_object, and the function makes no Python object."
+    for name, kind in zip(("x", "y", "n", "the stream"), kinds, strict=True):
+        if hasattr(kind, "contents") or getattr(kind, "_type_", None) in ("z", "Z", "O"):  # reading these would crash
+            return f"Not yet: {kind.__name__} takes no integer, and the judge passes {name} as a Python integer."
     for name, kind in zip(("x", "y", "the stream"), (kinds[0], kinds[1], kinds[3]), strict=True):
-        if hasattr(kind, "contents"):
-            return f"Not yet: {kind.__name__} takes no integer, and {name} is an address as a Python integer."
         if ctypes.sizeof(kind) != 8 or kind(2**63 + 8).value != 2**63 + 8:
             return f"Not yet: {kind.__name__} cannot hold {name}, an address of 64 bits."
     count = kinds[2]
+    if getattr(count, "_type_", None) in ("f", "d", "g"):
+        return f"Not yet: {count.__name__} is passed as a floating-point number, and n is an integer."
     if ctypes.sizeof(count) != 8 or count(2**40).value != 2**40:
         return f"Not yet: {count.__name__} cannot hold an n of 2**40."
     if count(-1).value != -1:
@@ -249,15 +255,16 @@ def _called(function: Any) -> str:
     """Call the declared function, and return what is wrong with its answers, or that they are right."""
     for size in np.random.default_rng().integers(1, 10_000, 3):
         x, y = np.random.default_rng().random(size, np.float32), np.full(size, np.nan, np.float32)
-        told = function(x.ctypes.data, y.ctypes.data, x.size, None)
+        told = function(x.ctypes.data, y.ctypes.data, x.size, 0)
         if told is not None:
             kind = getattr(function.restype, "__name__", function.restype)
             return f"Not yet: a call without an error returned {told!r}; the result is declared as {kind}."
         if not (y == 2 * x).all():
             return f"Not yet: the function did not double {size} numbers."
-    for arguments in ((0, 0, -1, None), (0, 0, 0, 64)):
+    messages = {b"n is negative": (0, 0, -1, 0), b"this function has no streams": (0, 0, 0, 64)}
+    for message, arguments in messages.items():
         told = function(*arguments)
-        if not isinstance(told, bytes):
+        if told != message:
             return f"Not yet: a call that must fail returned {told!r}, and its message is lost."
     return "Right: three random arrays were doubled, and two errors came back as text."
 
@@ -276,7 +283,7 @@ def check_refusals(refuse: Callable[[Any, Any], Any]) -> str:
                 raised = None
             except Exception as error:
                 raised = type(error)
-            if raised is not wanted:
+            if not (issubclass(raised, wanted) if raised and wanted else raised is wanted):
                 became = f"raises {raised.__name__}" if raised else "passes"
                 want = f"should raise {wanted.__name__}" if wanted else "should pass"
                 return f"Not yet: {what} {became}, and {want} (shape {shape})."
@@ -284,15 +291,17 @@ def check_refusals(refuse: Callable[[Any, Any], Any]) -> str:
 
 
 def _cases(shape: tuple[int, ...]) -> dict[str, tuple[Any, Any, type[Exception] | None]]:
-    """Return pairs of arrays by name, each with the exception that they deserve."""
+    """Return pairs of arrays by name, each with the exception that they deserve. No two arrays overlap."""
+    addresses = itertools.count(2**20, 2**20)
 
     def told(array: Any, read_only: bool = False, explicit: bool = False, **changes: Any) -> Any:
         strides = None if array.flags.c_contiguous and not explicit else array.strides
         about = {"shape": array.shape, "typestr": array.dtype.str, "strides": strides, "version": 3}
-        return SimpleNamespace(__cuda_array_interface__=about | {"data": (4096, read_only)} | changes)
+        return SimpleNamespace(__cuda_array_interface__=about | {"data": (next(addresses), read_only)} | changes)
 
     plain = np.zeros(shape, np.float32)
     wide = np.zeros((*shape[:-1], 2 * shape[-1]), np.float32)[..., ::2]
+    swapped = plain.dtype.newbyteorder()
     fine, bare = told(plain), told(plain)
     del bare.__cuda_array_interface__["strides"]  # as the protocol allows
     cases: dict[str, tuple[Any, Any, type[Exception] | None]] = {
@@ -301,7 +310,10 @@ def _cases(shape: tuple[int, ...]) -> dict[str, tuple[Any, Any, type[Exception] 
         "y in the CPU's memory": (fine, plain, TypeError),
         "x of float64": (told(plain.astype("f8")), fine, TypeError),
         "y of float64": (fine, told(plain.astype("f8")), TypeError),
+        "x of int32": (told(plain.astype("i4")), fine, TypeError),
         "y of int32": (fine, told(plain.astype("i4")), TypeError),
+        "x of float32 in the other byte order": (told(plain.astype(swapped)), fine, TypeError),
+        "y of float32 in the other byte order": (fine, told(plain.astype(swapped)), TypeError),
         "x with gaps": (told(wide), fine, ValueError),
         "y with gaps": (fine, told(wide), ValueError),
         "x with written-out strides, and no gaps": (told(plain, explicit=True), fine, None),
@@ -315,4 +327,12 @@ def _cases(shape: tuple[int, ...]) -> dict[str, tuple[Any, Any, type[Exception] 
         columns = np.zeros(shape, np.float32, order="F")
         cases["x in Fortran's order"] = (told(columns), fine, ValueError)
         cases["y in Fortran's order"] = (fine, told(columns), ValueError)
+        rows = np.zeros((2 * shape[0], *shape[1:]), np.float32)[::2]
+        cases["x that is every other row of an array"] = (told(rows), fine, ValueError)
+        padded = np.zeros((*shape[:-1], shape[-1] + 4), np.float32)[..., : shape[-1]]
+        cases["x with gaps between its rows only"] = (told(padded), fine, ValueError)
+        cases["y with gaps between its rows only"] = (fine, told(padded), ValueError)
+    if len(shape) > 2:
+        exchanged = np.zeros((*shape[:-2], shape[-1], shape[-2]), np.float32).swapaxes(-1, -2)
+        cases["x with its last two axes exchanged"] = (told(exchanged), fine, ValueError)
     return cases

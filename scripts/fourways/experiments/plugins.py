@@ -34,6 +34,8 @@ WINDOWS = {"Mandelbrot": (-2.35, 1.15, 3.45), "Julia": (-1.65, 1.1, 3.3), "Burni
 STEPS = 256
 """The most steps that `escape_time` takes; a point with so many has not escaped."""
 _TIMEOUT = 10  # seconds
+_WHOLE = {"compiled": 0}
+"""How many times `one_source` was called, by which `check_front_door` notices a program that was not linked."""
 
 
 def arch() -> str:
@@ -96,6 +98,7 @@ def one_source(library: str, plugin: str, **more: Any) -> Any:
     """Compile a library's text and a plug-in's as one text, without a linker, and return the program."""
     from cuda.core import Program, ProgramOptions
 
+    _WHOLE["compiled"] += 1
     options = ProgramOptions(arch=arch(), define_macro="PLUGIN", no_cache=True, **more)
     return Program(plugin + library, "c++", options).compile("cubin")
 
@@ -357,23 +360,28 @@ def calls_in_file(library: Path) -> int:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.count("CALL.ABS")
 
 
+_NO_INLINE = ("__noinline__", "__attribute__((noinline))")
+
+
 def check_front_door(accept: Callable[[str], Any]) -> str:
     """Judge `accept(text)`: the linked program of a plug-in that fits and is inlined; ValueError for any other text.
 
-    The plug-ins have other numbers at each try. A program must have the machine code of library and
-    plug-in as one text.
+    The plug-ins have other numbers at each try. One that fits names its parameter otherwise, and its comment has words
+    of those that do not. A program must have the machine code of library and plug-in as one text, but must not come
+    from `one_source`. A ValueError must have a message.
     """
     random = np.random.default_rng()
     factor, shift = (f"{number:.3f}f" for number in random.uniform(0.1, 0.9, 2))
     plain = f'extern "C" __device__ float user_transform(float x) {{ return {factor} * x + {shift}; }}'
-    right = {"a plug-in that fits": plain, "a division": plain.replace(f"{factor} * x", f"{factor} / x")}
+    division = plain.replace(f"{factor} * x", f"{factor} / value").replace("float x", "float value")
+    right = {"a plug-in that fits": plain, "other names, and a comment": f"// No double, no __noinline__.\n{division}"}
     wrong = {
         "no user_transform": plain.replace("user_transform", "mine"),
         "double for float": plain.replace("float", "double"),
         "a parameter of type int": plain.replace("(float x)", "(int x)"),
         "two parameters": plain.replace("(float x)", "(float x, float y)"),
         "no semicolon": plain.replace(";", ""),
-        "__noinline__": plain.replace("__device__", "__device__ __noinline__"),
+        "__noinline__": plain.replace("__device__", f"__device__ {random.choice(_NO_INLINE)}"),
     }
     names = list(right) + [list(wrong)[number] for number in random.permutation(len(wrong))]
     for name in sorted(names, key=lambda name: name in wrong and name != "no user_transform"):
@@ -383,14 +391,20 @@ def check_front_door(accept: Callable[[str], Any]) -> str:
 
 
 def _at_the_door(accept: Callable[[str], Any], text: str, fits: bool) -> str | None:
+    before = _WHOLE["compiled"]
     try:
         program = accept(text)
     except ValueError as error:
-        return f"it was refused ({str(error).splitlines()[0][:80] if str(error) else 'no reason'})" if fits else None
+        reason = (str(error).strip().splitlines() or [""])[0][:80]
+        if fits:
+            return f"it was refused ({reason or 'no reason'})"
+        return None if reason else "ValueError came without a reason"
     except Exception as error:
         return f"{type(error).__name__} came, wanted {'a program' if fits else 'ValueError'}"
     if not fits:
         return "it was let in"
+    if _WHOLE["compiled"] > before:
+        return "`one_source` compiles the library's text again; link its LTO-IR instead"
     try:
         lines = differing(one_source(kernels.source("apply_transform"), text), program)
     except Exception:
@@ -407,10 +421,10 @@ extern "C" __device__ float user_transform_times(float x, int times);
 extern "C" __global__ void apply_transform(const float *x, float *y, long long n)
 {
     const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) y[i] = user_transform_times(x[i], 1 + i % 64);
+    if (i < n) y[i] = user_transform_times(x[i], 1 + i % 100);
 }
 """
-"""A library that asks a plug-in for 1 to 64 repetitions."""
+"""A library that asks a plug-in for 1 to 100 repetitions."""
 
 
 def check_one_call(library: str, plugin: str) -> str:
@@ -434,9 +448,9 @@ def check_one_call(library: str, plugin: str) -> str:
     except (host.CompileError, host.KernelError, building.BuildError, linking.LinkingError, ValueError) as error:
         return checking.not_yet(error)
     if (calls == 1).all() and (times == 64).all():
-        power = 0.99 ** (1 + np.arange(x.size) % 64)
+        power = 0.99 ** (1 + np.arange(x.size) % 100)
         if not np.allclose(asked, power * x + 50 * (1 - power), rtol=1e-5):
-            return "Not yet: the numbers are right for 64 repetitions, but not for fewer."
+            return "Not yet: the numbers are right for 64 repetitions, but not for other numbers from 1 to 100."
         return "Right: one call for each element."
     if not (calls == calls[0]).all() or calls[0] < 1:
         return "Not yet: the numbers are right, but they do not come from the plug-in."

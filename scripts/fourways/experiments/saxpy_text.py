@@ -198,7 +198,9 @@ def check_header_option(function: Any) -> str:
                 header.write_text(text, encoding="utf-8")
             return function(headers)
 
-        for start in (["#define A 1\n#define B 23\n"], [f"#define {name} 1\n#define {name}2 23\n" for name in "ABC"]):
+        long = "// a line that nobody edits\n" * 40
+        alone = [f"{long}#define A 1\n#define B 23\n"]
+        for start in (alone, [f"{long}#define {name} 1\n#define {name}2 23\n" for name in "ABC"]):
             first = option(*start)
             if not isinstance(first, str) or not re.fullmatch(r"-D[A-Za-z_]\w*(=\w+)?", first):
                 return f"Not yet: {first!r} came; wanted is one str that defines a macro, such as '-DNAME=0x1f'."

@@ -204,6 +204,10 @@ def check_any_grid(text: str) -> str:
     if not isinstance(text, str) or "tiled" not in text:
         return "Not yet: the text has no kernel `tiled`."
     code = _COMMENT.sub(" ", text)
+    while macro := re.search(
+        r"^\s*#\s*define\s+(\w+)[ \t]+([^\n]*)\n", code, re.MULTILINE
+    ):  # a barrier may have a name
+        code = re.sub(rf"\b{macro[1]}\b", macro[2].replace("\\", r"\\"), code.replace(macro[0], "\n", 1))
     barriers = list(_BARRIER.finditer(code))
     try:
         kernel = _compiled(code)
@@ -219,6 +223,9 @@ def check_any_grid(text: str) -> str:
         return f"Not yet: {wrong}."
     if _races(code, "blocks", (3, 2)):
         return "Not yet: the answers are right, but two blocks write the same element. Share the tiles."
+    idle = re.sub(r"(\btiled\s*\([^)]*\)\s*\{)", r"\1 if (blockIdx.x == 2 && blockIdx.y == 1) return;", code)
+    if not _wrong(_compiled(idle), (3, 2), (8, 12)):
+        return "Not yet: the answers are right, but block (2, 1) of 3 × 2 blocks does nothing. Share the tiles."
     if not barriers:
         return "Not yet: the answers are right, but no barrier is left. Use the tile."
     for number, barrier in enumerate(barriers, 1):
