@@ -20,6 +20,7 @@ import numpy as np
 
 from fourways import figures, tables, timeline, timing
 from fourways.tables import Column, Row, Table, summary
+from fourways.ways import WAYS, is_host
 
 CHUNKS, SIZE = 16, 2**22
 """The chunks of each array, and the floats of a chunk."""
@@ -177,12 +178,12 @@ def two_streams(
     """Return the pipeline with two streams in each GPU way of `launches`; PyCUDA's has its own streams and copies."""
     runs: dict[str, Run] = {}
     for way, launch in launches.items():
-        if way == "pycuda":
+        if WAYS[way].has_own_streams:
             import pycuda.driver as drv
 
             own = [(drv.Stream(1), *chunk) for _, *chunk in queues(2)]  # 1: non-blocking
             runs[f"{way}, streams: 2"] = by_pycuda, launch, own, arrays
-        elif way != "host":
+        elif not is_host(way):
             runs[f"{way}, streams: 2"] = pipeline, launch, queues(2), arrays
     return runs
 
@@ -331,7 +332,7 @@ def graphs(
     *Paid after* is the time of a recording divided by the time that the graph saves at each of its launches.
     """
     calls: dict[str, Callable[[], Any]] = {}
-    taking = [way for way in launches if way not in ("pycuda", "host")]
+    taking = [way for way in launches if not WAYS[way].has_own_streams and not is_host(way)]
     for way in taking:
         loop = partial(twenty, launches[way])
         calls[f"{way}, one by one"] = loop

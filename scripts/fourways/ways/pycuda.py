@@ -30,6 +30,7 @@ class PyCuda(Way):
     dark_colour = "#F0B03C"
     needs = ("gpu", "pycuda", "nvcc", "host compiler")
     has_wheels = False
+    has_own_streams = True
     recipe = ("nvcc", ())
 
     def default_flags(self) -> list[str]:

@@ -42,6 +42,8 @@ class Way(ABC):
     """Whether its cell differs in one word for a cubin, so that its start without the build is a cubin's."""
     takes_templates: ClassVar[bool] = False
     """Whether it finds the instance of a template by its name."""
+    has_own_streams: ClassVar[bool] = False
+    """Whether its launches take streams of its own library, and none of CuPy's."""
     import_stage: ClassVar[str] = "import"
     """The stage of a first result to which the imports of its cell belong."""
     recipe: ClassVar[tuple[str, tuple[str, ...]] | None] = None
