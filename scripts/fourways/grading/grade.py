@@ -89,10 +89,12 @@ def grade(
             continue
         for answer in answers:
             rows.append(row | {"exercise": f"{answer.exercise.lesson.number}.{answer.exercise.number}"})
-            if answer.source:
-                jobs.append((rows[-1], partial(_notebook, answer, limits)))
-            else:
+            if not answer.source:
                 rows[-1]["verdict"] = "no answer"
+            elif reason := lesson.skip_reason(answer.exercise.lesson.notebook.cells[answer.exercise.cell]):
+                rows[-1]["message"] = reason
+            else:
+                jobs.append((rows[-1], partial(_notebook, _task(answer), limits)))
 
     def one(job: tuple[Row, Callable[[], dict[str, Any]]]) -> None:
         start = time.perf_counter()
@@ -158,13 +160,17 @@ def _code(cell: dict[str, Any]) -> str:
     return source.partition("\n")[2] if source.startswith("%%needs") else source
 
 
-def _notebook(answer: Answer, limits: Limits) -> dict[str, Any]:
-    exercise, secret = answer.exercise, secrets.token_hex(16)
-    cell = exercise.lesson.notebook.cells[exercise.cell]
-    if reason := lesson.skip_reason(cell):
-        return {"message": reason}
+def _task(answer: Answer) -> dict[str, Any]:
+    """Return the task of the process that judges an answer.
+
+    Only the main thread parses code: in threads, Python 3.11's parser may fail by a SystemError.
+    """
+    exercise = answer.exercise
     task = {"setup": exercise.setup(answer.source), "answer": answer.source, "judge": exercise.judge}
-    task |= {"names": exercise.names, "secret": secret}
+    return task | {"names": exercise.names, "secret": secrets.token_hex(16)}
+
+
+def _notebook(task: dict[str, Any], limits: Limits) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
         ended = _ended([str(_PROGRAM)], json.dumps(task), Path(folder), limits)
         if isinstance(ended, str):
@@ -173,7 +179,7 @@ def _notebook(answer: Answer, limits: Limits) -> dict[str, Any]:
             verdict = json.loads(ended[0])
         except ValueError:
             verdict = {}
-        if verdict.get("secret") != secret:
+        if verdict.get("secret") != task["secret"]:
             return {"verdict": "not yet", "message": f"the answer ended its process: {ended[1]}"}
         return {"verdict": "right" if verdict["is_right"] else "not yet", "message": verdict["message"]}
 
