@@ -6,6 +6,8 @@ from html import escape
 
 from fourways import lesson
 
+TEACH = "Teach"
+"""The part for teachers, which is no part of the course."""
 PARTS = {
     "Begin": ("first_minutes",),
     "The four ways": ("00", "01", "02", "03", "04", "05", "your_own_kernel"),
@@ -20,20 +22,22 @@ PARTS = {
         "textures",
     ),
     "Beyond, ship, choose": ("10", "11", "12", "beyond_the_four", "13", "caches_and_storms", "several_gpus", "14"),
-    "Teach": ("teach_a_class",),
+    TEACH: ("teach_a_class",),
 }
 """The numbers of the lessons, and the names of pages, by part and in the order of reading."""
 ROUTES = {
     "an hour": ("first_minutes", "01"),
     "a day": ("00", "01", "02", "05", "06", "14"),
-    "a course": tuple(each for part, lessons in PARTS.items() if part != "Teach" for each in lessons),
+    "a course": tuple(each for part, lessons in PARTS.items() if part != TEACH for each in lessons),
 }
 
 
 def tables(link: str) -> str:
-    """Return a Markdown table of all parts, and one of the routes. `link` is an address with `{}` for a slug."""
+    """Return a Markdown table of the course's parts, and one of the routes. `link` is an address with `{}`."""
     lines = ["| lesson | question | minutes |", "| --- | --- | --- |"]
     for part, lessons in parts():
+        if part == TEACH:
+            continue
         lines.append(f"| **{part}** | | **{hours(lessons)}** |")
         for each in lessons:
             minutes = lesson.length(each)
