@@ -49,6 +49,8 @@ def test_list() -> None:
 
 
 def test_a_lesson_that_fails_does_not_stop_the_others(clone: Path) -> None:
+    text = LESSON.format(code="import os; print('records:', os.environ.get('FOURWAYS_RECORDS'))")
+    (clone / "lessons" / "02_runs.md").write_text(text)
     done = fourways("run", "--record")
     assert done.exit_code == 1
     assert "01_fails failed in code cell 1:" in done.stderr and "ZeroDivisionError" in done.stderr
@@ -60,6 +62,9 @@ def test_a_lesson_that_fails_does_not_stop_the_others(clone: Path) -> None:
     assert not (clone / "book" / "recorded" / "01_fails.ipynb").exists()
     recorded = json.loads((clone / "book" / "recorded" / "02_runs.ipynb").read_text())
     assert recorded["metadata"]["fourways"]["stamp"]["sources"]
+    assert "records: 1" in json.dumps(recorded), "the lesson knows that it is recorded"
+    fourways("run", "2")
+    assert "records: None" in (clone / "build" / "lessons" / "02_runs.ipynb").read_text()
 
 
 def test_a_run_loads_no_profiler_linker_or_book(clone: Path) -> None:
@@ -93,7 +98,7 @@ def test_what_has_run_is_recorded_before_the_next_lesson_can_end_the_run(
 ) -> None:
     really = lesson.run_all
 
-    def run_all(lessons: list, progress: object, ended: Callable, timeout: int) -> None:
+    def run_all(lessons: list, progress: object, ended: Callable, *_: object, **__: object) -> None:
         ended(really([lessons[1]])[0])
         raise KeyboardInterrupt
 

@@ -281,8 +281,9 @@ def test_time_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
     row |= {"seconds": tables.summary([0.4, 0.5, 0.6]), "own_seconds": tables.summary([0.2, 0.3, 0.4]), "verdict": ""}
     table = timing.first_result_table([row | {"state": state} for state in ("cold", "warm")])
 
-    def first_results(target: lesson.Lesson, ways: tuple[str, ...], tell: object) -> tables.Table:
+    def first_results(target: lesson.Lesson, ways: tuple[str, ...], *counts: object) -> tables.Table:
         assert (target.slug, ways) == ("01_doublify", ("host",))
+        assert counts[:2] == (timing.WARM, timing.COLD_SECONDS), "as many as a recording"
         if fails:
             error = timing.FirstResultError("nvcc: a fresh process failed")
             error.others = table

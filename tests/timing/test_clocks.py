@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from fourways import timing
+from fourways import lesson, timing
 
 
 @pytest.fixture
@@ -66,3 +66,11 @@ def test_launch_seconds_are_of_calls_that_nobody_waits_for(spend: Callable[[floa
     assert log.index("wait") == 0 and log[-1] == "wait", "nothing else is in the queue, before and after"
     assert log.count("call") / log.count("wait") > 50, "and no wait between two calls of a batch"
     assert samples == pytest.approx([3e-6] * 20, rel=1e-3), "seconds of one call; the first batch warms up"
+
+
+def test_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A recording measures as often as asked, any other run about a third of that; always an odd number."""
+    monkeypatch.delenv(lesson.RECORDS, raising=False)
+    assert [timing.rounds(count) for count in (3, 7, 21, 60)] == [1, 3, 7, 21]
+    monkeypatch.setenv(lesson.RECORDS, "1")
+    assert timing.rounds(21) == 21

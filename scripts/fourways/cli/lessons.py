@@ -122,6 +122,8 @@ def run(
     `fourways run 1` runs lesson 01; `fourways run --book` runs all and builds the book. A lesson that fails does not
     stop the others; the exit code is 1 if any failed. Executed notebooks lie in `build/lessons`.
 
+    A recording starts three times as many fresh processes, so it takes longer and its ranges are narrower.
+
     `FOURWAYS_NVTX=1 nsys profile fourways run 1` names each cell in a profiler; with a tag, as `FOURWAYS_NVTX=measure`,
     CUDA's profiler is also switched on for the cells that carry it.
     """
@@ -154,7 +156,7 @@ def run(
         if not errors.is_terminal:
             tell(f"lessons to run: {len(asked)}, at a time: {lesson.at_once()}; one takes up to a minute")
         try:
-            results = lesson.run_all(asked, show, ended, timeout)
+            results = lesson.run_all(asked, show, ended, timeout, record=record)
         except lesson.Interrupted as interrupted:
             _tell_interrupted(interrupted, asked, done)
             raise typer.Exit(128 + interrupted.signal) from None

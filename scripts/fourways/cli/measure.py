@@ -208,7 +208,7 @@ def _timed(
 
     if first:
         try:
-            table = timing.first_results(target, tuple(ways.runnable), tell=say)
+            table = timing.first_results(target, tuple(ways.runnable), timing.WARM, timing.COLD_SECONDS, say)
         except timing.FirstResultError as error:
             if error.others:
                 yield [error.others]

@@ -19,7 +19,7 @@ from fourways.tables import RANGE, Column, Table, seconds, summary
 from fourways.ways import WAYS, Ways, is_host
 
 SAMPLES = 7
-"""Samples of each time; odd, so that one of them is the median."""
+"""Samples of each time in a recording."""
 _FACTOR = re.compile(r"(?<=#define FACTOR )\d+")
 _CHANGES = """
 extern "C" __global__ void number(int *y)
@@ -69,11 +69,11 @@ class Workbench:
 
         The compilers take turns. The note has the time of CMake's first build.
         """
-        first = self.rebuild()
+        first, rounds = self.rebuild(), timing.rounds(SAMPLES)
         samples: dict[str, list[float]] = {
             name: [] for name in ("NVRTC", "nvcc", "CMake", "CMake: nvcc", "CMake: linker")
         }
-        for compiler in timing.turns(SAMPLES, ["NVRTC", "nvcc", "CMake"]):
+        for compiler in timing.turns(rounds, ["NVRTC", "nvcc", "CMake"]):
             self.edit()
             if compiler == "CMake":
                 samples[compiler].append(self.rebuild())
@@ -83,7 +83,7 @@ class Workbench:
                 built = building.build(self.kernel_file, compiler.lower(), arch=self.arch)
                 samples[compiler].append(built.seconds)
         rows = [{"compiler": name, "clock": "host", "seconds": summary(times)} for name, times in samples.items()]
-        note = f"{SAMPLES} samples each, for {self.arch}. CMake's first build took {seconds(first)}."
+        note = f"{rounds} samples each, for {self.arch}. CMake's first build took {seconds(first)}."
         return Table("compile_edit", rows, _columns("compiler"), note)
 
     def _step(self, suffix: str) -> float:
@@ -101,6 +101,7 @@ class Workbench:
         """
         (x,) = ways.make_inputs(16)
         self.rebuild()  # so that no sample has the first build
+        rounds = timing.rounds(SAMPLES)
         timed = [way for way in ways.runnable if not is_host(way)] or list(ways.runnable)
 
         def running(way: str) -> float:
@@ -126,13 +127,13 @@ class Workbench:
             if not WAYS[way].is_shipped_built:  # an imported module stays in the process
                 samples[way, "running process"] = []
             samples[way, "fresh process"] = []
-        for way, loop in timing.turns(SAMPLES, list(samples)):
+        for way, loop in timing.turns(rounds, list(samples)):
             samples[way, loop].append(running(way) if loop == "running process" else fresh(way))
         rows = [
             {"way": way, "loop": loop, "clock": "host", "seconds": summary(times)}
             for (way, loop), times in samples.items()
         ]
-        return Table("edit_loop", rows, _columns("way", "loop"), f"{SAMPLES} samples each, 16 elements.")
+        return Table("edit_loop", rows, _columns("way", "loop"), f"{rounds} samples each, 16 elements.")
 
 
 def _columns(*names: str) -> list[Column]:

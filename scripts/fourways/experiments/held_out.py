@@ -9,6 +9,7 @@ from fourways.choosing import Cost
 from fourways.tables import Column, Row, Table, seconds_range, summary
 from fourways.ways import missing
 
+_RUNS = 3  # fresh processes for each program and way in a recording
 _TARGET = 0.15  # the largest relative error that the model should have
 
 
@@ -32,16 +33,18 @@ class Program(NamedTuple):
 
 
 def held_out(
-    name: str, recordings: Mapping[str, Mapping[str, Cost]], programs: Sequence[Program], runs: int = 3
+    name: str, recordings: Mapping[str, Mapping[str, Cost]], programs: Sequence[Program], runs: int | None = None
 ) -> Table:
     """Predict each program for each way of lesson `name` that can run here, and measure it in `runs` fresh processes.
 
+    By default, there are three processes while a lesson is recorded, and one elsewhere.
     The predictions use `recordings` alone, costs by way for each recording. The processes take turns. A row holds
     `seconds`, the median of the processes without their stage `inputs`, with `low_seconds` and `high_seconds`, their
     10th and 90th percentiles; and for each recording `predicted` and `errors`, the relative differences from
     `seconds`, positive if the prediction is too high. Raises ValueError for no program or no run, and what
     `timing.first_result` raises.
     """
+    runs = timing.rounds(_RUNS) if runs is None else runs
     if not programs or not recordings or runs < 1:
         raise ValueError("expected at least one program, one recording and one run")
     target, ways = lesson.find(name), next(iter(recordings.values()))

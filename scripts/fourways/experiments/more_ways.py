@@ -23,7 +23,7 @@ import numpy as np
 
 from fourways import checking, kernels, lesson, toolchain
 from fourways.tables import RANGE, Row, Table, seconds, summary
-from fourways.timing import turns
+from fourways.timing import rounds, turns
 from fourways.ways import Ways
 
 _FPIC = "-Xcompiler=-fPIC"  # position-independent code, as shared libraries need
@@ -172,14 +172,16 @@ def _on_tensors(function: Callable[[Any, Any], None]) -> Callable[[Any, Any], No
     return lambda x, y: function(from_dlpack(x), from_dlpack(y))
 
 
-def imports(statements: Mapping[str, str], times: int = 21, at_once: int = 4) -> Table:
+def imports(statements: Mapping[str, str], times: int | None = None, at_once: int = 4) -> Table:
     """Time import statements (host clock), each in `times` fresh processes, of which `at_once` run at a time.
 
+    By default, there are 21 processes while a lesson is recorded, and a third of that elsewhere.
     The statements take turns, after one process each that is not counted. Rows are in the order of their medians. Two
     neighbours have the same rank if the slower one's p10 is not above the faster one's p90. A statement that fails is
     left out; the note names it.
     """
     variables = toolchain.child_environment()
+    times = rounds(21) if times is None else times
 
     def one(name: str) -> tuple[str, float | None]:
         command = [sys.executable, "-c", _SECONDS.format(statements[name])]

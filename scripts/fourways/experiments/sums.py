@@ -19,6 +19,7 @@ from fourways.tables import Column, Row, Table, summary
 
 THREADS = 512
 """Threads of a block of the kernels that `race` launches."""
+_BUILDS = 7  # of each text by each compiler in a recording
 _SUMS = """
 import json
 import cupy as cp
@@ -142,10 +143,11 @@ def different_results(calls: Mapping[str, Callable[[Any, Any], None]], runs: int
 
 
 def builds(texts: Mapping[str, str]) -> Table:
-    """Compile each text with both compilers for sm_90 (host clock, median of five builds each, in turns)."""
+    """Compile each text with both compilers for sm_90 (host clock, medians, in turns)."""
     pairs = [(name, compiler) for name in texts for compiler in building.COMPILERS]
     samples: dict[tuple[str, str], list[building.Build]] = {pair: [] for pair in pairs}
-    for name, compiler in timing.turns(5, pairs):
+    rounds = timing.rounds(_BUILDS)
+    for name, compiler in timing.turns(rounds, pairs):
         samples[name, compiler].append(building.build(texts[name], compiler, arch="sm_90"))
     rows = [
         {
@@ -158,7 +160,7 @@ def builds(texts: Mapping[str, str]) -> Table:
         for (name, compiler), built in samples.items()
     ]
     columns: list[Column] = ["kernel", "compiler", "seconds", tables.RANGE, "registers"]
-    return Table("cub_builds", rows, columns, "Host clock. For sm_90, five builds each.")
+    return Table("cub_builds", rows, columns, f"Host clock. For sm_90, {rounds} builds each.")
 
 
 def refusals(texts: Mapping[str, str]) -> Table:

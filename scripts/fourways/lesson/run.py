@@ -18,6 +18,8 @@ from fourways.lesson import nvtx
 from fourways.lesson.needs import skip_reason
 from fourways.lesson.notebook import Lesson
 
+RECORDS = "FOURWAYS_RECORDS"
+"""The environment variable that is set in a lesson that is recorded (`timing.rounds`)."""
 Progress = Callable[[Lesson, int, int], None]
 """Called before each code cell with the lesson, the cell's number from 1, and the number of code cells."""
 
@@ -58,13 +60,15 @@ def run_all(
     ended: Callable[[LessonRun], None] = lambda _: None,
     timeout: int = 600,
     wrong: bool = False,
+    record: bool = False,
 ) -> list[LessonRun]:
     """Execute lessons, `at_once()` at a time, each in a fresh Jupyter kernel of this interpreter.
 
     Returns the results in the order of `lessons`; `ended` is called with each result when its lesson ends. A failing
     cell ends its lesson, not the others. `timeout` is in seconds per cell. `wrong` also runs the cells tagged `wrong`,
-    as tests do. The executed notebooks are written to `build/lessons/NN_slug.ipynb`. With `FOURWAYS_NVTX` set,
-    profilers see each cell as a range (`fourways.lesson.nvtx`).
+    as tests do; `record` repeats slow measurements as often as a recording needs. The executed notebooks are written
+    to `build/lessons/NN_slug.ipynb`. With `FOURWAYS_NVTX` set, profilers see each cell as a range
+    (`fourways.lesson.nvtx`).
     Raises Interrupted if a signal ends the run; the results of unfinished lessons are lost.
     """
     ended_by: list[signal.Signals] = []
@@ -83,7 +87,8 @@ def run_all(
 
         async def one(lesson: Lesson) -> LessonRun:
             async with free:
-                result = await _run(lesson, lesson.whole if wrong else lesson.notebook, progress, timeout)
+                notebook = lesson.whole if wrong else lesson.notebook
+                result = await _run(lesson, notebook, progress, timeout, {RECORDS: "1"} if record else {})
             ended(result)
             return result
 
@@ -95,7 +100,7 @@ def run_all(
         raise Interrupted(ended_by[0]) from None
 
 
-async def _run(lesson: Lesson, notebook: Any, progress: Progress, timeout: int) -> LessonRun:
+async def _run(lesson: Lesson, notebook: Any, progress: Progress, timeout: int, variables: dict[str, str]) -> LessonRun:
     import nbformat
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
@@ -103,7 +108,7 @@ async def _run(lesson: Lesson, notebook: Any, progress: Progress, timeout: int) 
     code_cells = [(i, cell) for i, cell in enumerate(result.notebook.cells) if cell.cell_type == "code"]
     start, number = time.perf_counter(), 0
     try:
-        async with _kernel(lesson, result.notebook, timeout) as client:
+        async with _kernel(lesson, result.notebook, timeout, variables) as client:
             for number, (index, cell) in enumerate(code_cells, 1):
                 progress(lesson, number, len(code_cells))
                 if reason := skip_reason(cell):
@@ -128,7 +133,7 @@ async def _run(lesson: Lesson, notebook: Any, progress: Progress, timeout: int) 
 
 
 @asynccontextmanager
-async def _kernel(lesson: Lesson, notebook: Any, timeout: int) -> AsyncIterator[Any]:
+async def _kernel(lesson: Lesson, notebook: Any, timeout: int, variables: dict[str, str]) -> AsyncIterator[Any]:
     """Start a Jupyter kernel of this interpreter, whatever kernels are installed, and yield its notebook client."""
     from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
@@ -153,7 +158,8 @@ async def _kernel(lesson: Lesson, notebook: Any, timeout: int) -> AsyncIterator[
         client = NotebookClient(notebook, km=manager, timeout=timeout, resources=resources, coalesce_streams=True)
         # not nbclient's setup_kernel, which handles Ctrl-C for one kernel only
         try:
-            await client.async_start_new_kernel(env=toolchain.child_environment() | {nvtx.LESSON: lesson.slug})
+            variables = toolchain.child_environment() | {nvtx.LESSON: lesson.slug} | variables
+            await client.async_start_new_kernel(env=variables)
             await client.async_start_new_kernel_client()
             yield client
         finally:

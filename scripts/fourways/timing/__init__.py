@@ -34,6 +34,7 @@ from fourways.timing.clocks import (
     host_seconds,
     launch_seconds,
     measure,
+    rounds,
     turns,
 )
 from fourways.timing.compare import (
@@ -49,6 +50,8 @@ from fourways.timing.compare import (
     warnings,
 )
 from fourways.timing.first_result import (
+    COLD_SECONDS,
+    WARM,
     FirstResultError,
     first_result,
     first_result_figure,

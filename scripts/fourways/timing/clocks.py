@@ -11,11 +11,14 @@ These functions time bare calls, and do not check what a call writes. A caller t
 """
 
 import functools
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from fourways import lesson
 
 _BUDGET = 0.3  # seconds to spend on samples
 _KERNELS = r"""
@@ -56,6 +59,15 @@ class Samples(NamedTuple):
 
     seconds: list[float]
     mhz: list[float]
+
+
+def rounds(count: int) -> int:
+    """Return how often a lesson repeats a slow measurement, such as a fresh process.
+
+    While a lesson is recorded, that is `count` times. Everywhere else it is about a third of that, an odd number: who
+    runs a lesson gets the same medians sooner, with wider ranges.
+    """
+    return count if os.environ.get(lesson.RECORDS) else count // 3 | 1
 
 
 def turns(rounds: int, names: Sequence[Any]) -> Iterator[Any]:

@@ -13,13 +13,13 @@ from fourways import figures, lesson, process, toolchain
 from fourways.case import Case
 from fourways.stages import STAGES
 from fourways.tables import Column, Row, Table, seconds, seconds_range, summary
-from fourways.timing.clocks import turns
+from fourways.timing.clocks import rounds, turns
 from fourways.ways import WAYS, Task, missing
 
 STATES = {"cold": "nothing compiled yet", "warm": "compiled before"}
 WARM = 21
 """Processes for each way that find everything built; odd, so that one of them is the median."""
-COLD_SECONDS = 60.0
+COLD_SECONDS = 60
 """Rounds of processes that find nothing built begin until this time has passed."""
 ALONE = 3
 """The processes of a way that is compared with no other; its cold ones are one."""
@@ -75,15 +75,17 @@ def _stages(told: Task, variables: dict[str, str], folder: Path) -> dict[str, fl
 def first_results(
     name: str | lesson.Lesson | Case,
     ways: Sequence[str] = (),
-    warm: int = WARM,
-    cold_seconds: float = COLD_SECONDS,
+    warm: int | None = None,
+    cold_seconds: float | None = None,
     tell: Callable[[str], Any] = lambda _: None,
 ) -> Table:
     """The first results of lesson `name`, or of a case, by each of `ways` (default: all) that can run here.
 
     Two rows for each way: `warm` (caches filled) of `warm` processes, and `cold` (empty caches, nothing built) of as
-    many rounds as begin within `cold_seconds`, one at least. Each has `stages`, the seconds of each stage in the median
-    process; `seconds`, the median, p10 and p90 of the whole; and `own_seconds`, the same without SHARED stages.
+    many rounds as begin within `cold_seconds`, one at least. By default, these are WARM and COLD_SECONDS while a lesson
+    is recorded, and about a third of them elsewhere (`timing.rounds`). Each row has `stages`, the seconds of each stage
+    in the median process; `seconds`, the median, p10 and p90 of the whole; and `own_seconds`, the same without SHARED
+    stages.
     `verdict` says whether a way's own seconds differ from the fastest way's by more than their p10–p90 ranges.
     The ways take turns in a rotating order. What is built ahead of time is built once, and those seconds are part of
     each of its cold samples. Files are in the operating system's cache in both states: a machine that has just booted
@@ -95,6 +97,8 @@ def first_results(
     own = WAYS if isinstance(target, Case) else [way for way in WAYS if target.cells(f"way-{way}")]
     here = [way for way in ways or WAYS if way in own and not missing(way, is_case)]
     size = target.probe if isinstance(target, Case) and target.sizes else SIZE
+    warm = rounds(WARM) if warm is None else warm
+    cold_seconds = rounds(COLD_SECONDS) if cold_seconds is None else cold_seconds
     if len(here) < 2:
         warm, cold_seconds = min(warm, ALONE), 0.0
     with tempfile.TemporaryDirectory(prefix="fourways-") as base:
