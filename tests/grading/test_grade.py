@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from fourways import grading, lesson
-from fourways.grading import exercises
 
 RIGHT = '''
 text = r"""
@@ -132,13 +131,13 @@ def test_kernels_need_a_case(tmp_path: Path) -> None:
         grading.grade([tmp_path / "a.cu"])
 
 
-def every_exercise() -> list[grading.Exercise]:
-    return [each for found in lesson.all_lessons() for each in exercises(found)]
+def every_exercise() -> list[lesson.Exercise]:
+    return [each for found in [*lesson.all_lessons(), *lesson.pages()] for each in lesson.exercises(found)]
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("exercise", every_exercise(), ids=lambda each: f"{each.lesson.number}.{each.number}")
-def test_every_solution_is_right_and_every_stub_is_not(exercise: grading.Exercise, tmp_path: Path) -> None:
+def test_every_solution_is_right_and_every_stub_is_not(exercise: lesson.Exercise, tmp_path: Path) -> None:
     (exported,) = lesson.export([exercise.lesson], tmp_path / "class")
     cells = exercise.lesson.notebook.cells
     solution = next(cell.source for cell in cells[exercise.cell :] if "solution" in lesson.tags(cell))

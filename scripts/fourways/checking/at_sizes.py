@@ -1,10 +1,11 @@
 """A check of all ways at awkward sizes, and the same for a learner's exercise."""
 
+import io
 import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,20 @@ def exercise(
             return False
     print(f"Right at {len(sizes)} sizes, from {min(sizes)} to {max(sizes)}.")
     return True
+
+
+@contextmanager
+def passing() -> Iterator[None]:
+    """Raise AssertionError with the words of an exercise's check in this block, unless it prints `Right …`.
+
+    Graders such as nbgrader count an exception as a wrong answer. Nothing is printed.
+    """
+    said = io.StringIO()
+    with redirect_stdout(said):
+        yield
+    lines = said.getvalue().splitlines()
+    if any(line.startswith("Not yet") for line in lines) or not any(line.startswith("Right") for line in lines):
+        raise AssertionError(said.getvalue().strip() or "the check said nothing")
 
 
 class _Watch:

@@ -4,5 +4,4 @@ A notebook that `fourways export` wrote names its exercises by the ids of their 
 own cells, not after those of the notebook, and the lesson's own check judges it.
 """
 
-from fourways.grading.exercises import Exercise, exercises
 from fourways.grading.grade import Limits, grade, handed_in

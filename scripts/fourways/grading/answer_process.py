@@ -41,14 +41,14 @@ def _judged(task: dict[str, Any]) -> tuple[bool, str]:
     told = io.StringIO()
     with contextlib.redirect_stdout(told):
         try:
-            value = next(value for each in ast.parse(task["judge"]).body if (value := _value(each, names)) is not None)
+            values = (_value(each, names) for each in ast.parse(task["judge"]).body)
+            value = next((value for value in values if value is not None), None)  # None: the judge prints its verdict
         except BaseException as error:
             value = f"the check raised {type(error).__name__}: {error}"
     if changed := [name for (owner, name), value in trusted.items() if owner.__dict__.get(name) is not value]:
         return False, f"the answer replaced {', '.join(sorted(changed)[:3])}, on which the check rests"
-    lines = told.getvalue().strip().splitlines()
-    message = value if isinstance(value, str) else "\n".join(lines) or str(value)
-    return value is True or str(value).startswith("Right"), message
+    message = value if isinstance(value, str) else told.getvalue().strip() or str(value)
+    return value is True or (message if value is None else str(value)).startswith("Right"), message
 
 
 def _value(statement: ast.stmt, names: dict[str, Any]) -> Any:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fourways import kernels, lesson, toolchain
-from fourways.grading.exercises import Exercise, exercises
+from fourways.lesson import Exercise, exercises
 from fourways.tables import Column, Row, Table
 
 _PROGRAM = Path(__file__).with_name("answer_process.py")

@@ -7,8 +7,11 @@ folder has it, else to the lesson in the clone.
 
 Jupyter ignores tags, too. So a cell that needs a GPU or a way begins with `%%needs`: where something is missing, it
 names that and shows the recorded output.
+
+For a class that nbgrader or otter grades, exercises carry the metadata of both, and each has a test behind it.
 """
 
+import ast
 import copy
 import os
 import re
@@ -17,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from fourways import files, kernels
+from fourways.lesson.exercises import exercises
 from fourways.lesson.folds import asked, deeper
 from fourways.lesson.needs import MAGIC, needs
 from fourways.lesson.notebook import Lesson, tags
@@ -39,12 +43,15 @@ class ExportError(RuntimeError):
     """An export that was refused; the message says why. Nothing was written."""
 
 
-def export(lessons: Iterable[Lesson], folder: Path, solutions: bool = False) -> list[Path]:
+def export(lessons: Iterable[Lesson], folder: Path, solutions: bool = False, graded: bool = False) -> list[Path]:
     """Write `NN_slug.ipynb` for every lesson into `folder`, and return these paths.
 
     Pictures and files of the book that a lesson shows or links are copied, too. Without `solutions`, the cells tagged
     `solution` are left out. Raises ExportError, before it writes anything, if the folder holds a different notebook of
     that name: it may be somebody's work.
+
+    `graded` is for nbgrader and otter. Each exercise is worth a point, and a test follows it. With `solutions`, the
+    solution stands in the exercise's cell, between the marks at which `nbgrader generate_assignment` cuts it out.
     """
     import nbformat
 
@@ -52,7 +59,9 @@ def export(lessons: Iterable[Lesson], folder: Path, solutions: bool = False) -> 
     there = {each.slug for each in lessons} | {path.stem for path in folder.glob("*.ipynb")}
     contents: dict[Path, bytes] = {}
     for lesson in lessons:
-        notebook, beside = _plain(lesson, citable, folder, there, solutions)
+        notebook, beside = _plain(lesson, citable, folder, there, solutions and not graded)
+        if graded:
+            _grade(notebook, lesson, solutions)
         contents |= {folder / name: (kernels.root() / "book" / name).read_bytes() for name in beside}
         contents[folder / f"{lesson.slug}.ipynb"] = (nbformat.writes(notebook) + "\n").encode()
     notebooks = [path for path in contents if path.suffix == ".ipynb"]
@@ -125,3 +134,52 @@ def _plain(
             text = _FOLD.sub(fold, _BOX.sub(quote, _LINK.sub(link, _IMAGE.sub(picture, cell.source))))
             cell.source = cited(text, citable).replace("```cuda", "```c++")
     return notebook, beside
+
+
+def _grade(notebook: Any, lesson: Lesson, solutions: bool) -> None:
+    """Give each exercise of an exported notebook the metadata of nbgrader and otter, and a test; perhaps its solution.
+
+    nbgrader's schema: https://nbgrader.readthedocs.io/en/stable/contributor_guide/metadata.html
+    """
+    import nbformat
+
+    cells: list[Any] = []
+    tests: dict[str, Any] = {}
+    asked = {f"{lesson.slug}-exercise-{exercise.number}": exercise for exercise in exercises(lesson)}
+    for cell in notebook.cells:
+        cells.append(cell)
+        if exercise := asked.get(cell.id):
+            if solutions:
+                answer = f"### BEGIN SOLUTION\n{exercise.solution}\n### END SOLUTION"
+                whole = f"{exercise.given}\n\n{answer}\n\n{exercise.judge}"
+                cell.source = cell.source.removesuffix(exercise.stub) + whole
+            cell.metadata |= {"nbgrader": _nbgrader(cell.id, solution=True), "otter": {"tests": [cell.id]}}
+            test = nbformat.v4.new_code_cell(exercise.test, id=f"{cell.id}-test")
+            test.metadata["nbgrader"] = _nbgrader(test.id, grade=True, locked=True, points=1)
+            cells.append(test)
+            tests[cell.id] = {"name": cell.id, "points": 1, "suites": [_suite(exercise.test)]}
+    notebook.cells = cells
+    notebook.metadata["otter"] = {"OK_FORMAT": True, "tests": tests}
+
+
+def _nbgrader(cell: str, **given: bool | int) -> dict[str, Any]:
+    """Return nbgrader's metadata of the cell with this id, by version 3 of its schema."""
+    return {
+        "schema_version": 3,
+        "grade_id": cell,
+        "grade": False,
+        "solution": False,
+        "locked": False,
+        "task": False,
+        **given,
+    }
+
+
+def _suite(test: str) -> dict[str, Any]:
+    """Return a test in otter's OK format, a doctest."""
+    starts = {statement.lineno for statement in ast.parse(test).body}
+    lines = [
+        f"{'>>>' if number in starts else '...'} {line}" for number, line in enumerate(test.splitlines(), 1) if line
+    ]
+    case = {"code": "\n".join(lines), "hidden": False, "locked": False}
+    return {"cases": [case], "scored": True, "setup": "", "teardown": "", "type": "doctest"}

@@ -4,15 +4,16 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from fourways import lesson
-from fourways.lesson import Lesson
+from fourways.lesson.needs import skip_reason
+from fourways.lesson.notebook import Lesson, tags
 
 
 class Exercise(NamedTuple):
     """An exercise cell of a lesson, and the parts that judge an answer to it.
 
     `number` counts from 1, `cell` is the cell's place in the lesson's notebook. `names` are what an answer binds.
-    `judge` is the statement that judges them, and what follows; `given` are those before.
+    `judge` is the statement that judges them, and what follows; `given` are those before. `solution` is the source of
+    the lesson's answer, without its judge.
     """
 
     lesson: Lesson
@@ -22,6 +23,17 @@ class Exercise(NamedTuple):
     names: tuple[str, ...]
     given: str
     judge: str
+    solution: str
+
+    @property
+    def test(self) -> str:
+        """A cell that raises AssertionError unless the answer, as a notebook has bound it, is right.
+
+        It binds again all that the exercise gave besides the answer.
+        """
+        given = [statement for statement in _tree(self.given).body if not set(_binding(statement)) & set(self.names)]
+        lines = ["from fourways import checking", "", *map(ast.unparse, given), "with checking.passing():"]
+        return "\n".join([*lines, f"    {ast.unparse(_tree(self.judge).body[0])}"])
 
     def setup(self, answer: str) -> list[str]:
         """Return the statements that an answer and its judge need, in order.
@@ -33,12 +45,12 @@ class Exercise(NamedTuple):
         cells = [
             cell
             for cell in self.lesson.notebook.cells[: self.cell]
-            if cell.cell_type == "code" and not {"measure", "exercise", "solution"} & set(lesson.tags(cell))
+            if cell.cell_type == "code" and not {"measure", "exercise", "solution"} & set(tags(cell))
         ]
         statements = [
-            (statement, "setup" in lesson.tags(cell))
+            (statement, "setup" in tags(cell))
             for cell in cells
-            if not lesson.skip_reason(cell)
+            if not skip_reason(cell)
             for statement in _tree(cell.source).body
         ]
         wanted = _read(_tree(answer)) | _read(ast.parse(self.given)) | _read(ast.parse(self.judge))
@@ -53,19 +65,23 @@ class Exercise(NamedTuple):
 def exercises(asked: Lesson) -> list[Exercise]:
     """Return the exercises of a lesson, in order."""
     cells = asked.notebook.cells
-    places = [i for i, cell in enumerate(cells) if cell.cell_type == "code" and "exercise" in lesson.tags(cell)]
+    places = [i for i, cell in enumerate(cells) if cell.cell_type == "code" and "exercise" in tags(cell)]
     listed = []
     for number, place in enumerate(places, 1):
-        solution = next(cell for cell in cells[place:] if "solution" in lesson.tags(cell))
+        solution = next(cell for cell in cells[place:] if "solution" in tags(cell))
         solved = set(_binding(ast.parse(solution.source)))
-        statements = ast.parse(cells[place].source).body
-        first = next(i for i, statement in enumerate(statements) if _judges(statement))
-        given, judge = ast.Module(statements[:first], []), ast.Module(statements[first:], [])
-        names = tuple(name for name in _binding(given) if name in solved)
-        listed.append(
-            Exercise(asked, number, place, cells[place].source, names, ast.unparse(given), ast.unparse(judge))
-        )
+        given, judge = _halves(cells[place].source)
+        names = tuple(name for name in _binding(ast.parse(given)) if name in solved)
+        answer, _ = _halves(solution.source)
+        listed.append(Exercise(asked, number, place, cells[place].source, names, given, judge, answer))
     return listed
+
+
+def _halves(source: str) -> tuple[str, str]:
+    """Return the source of an exercise or a solution before the first statement that judges, and from there on."""
+    first = next(statement.lineno for statement in ast.parse(source).body if _judges(statement))
+    lines = source.splitlines()
+    return "\n".join(lines[: first - 1]).strip(), "\n".join(lines[first - 1 :])
 
 
 def _tree(source: str) -> ast.Module:
@@ -78,7 +94,7 @@ def _tree(source: str) -> ast.Module:
 
 def _judges(statement: ast.stmt) -> bool:
     """Return whether a statement calls `checking.exercise` or a judge: `judge`, or a name that begins with `check_`."""
-    if not isinstance(statement, ast.Expr | ast.Assign):
+    if not isinstance(statement, ast.Expr | ast.Assign | ast.Assert):
         return False
     called = (ast.unparse(node.func).split(".")[-1] for node in ast.walk(statement) if isinstance(node, ast.Call))
     return any(name in ("exercise", "judge") or name.startswith("check_") for name in called)
