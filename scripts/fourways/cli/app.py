@@ -44,6 +44,7 @@ for command in (
     timeline.timeline,
     choose.choose,
     lessons.book,
+    lessons.slides,
     lessons.export,
     lessons.grade,
     machine.install_pycuda,

@@ -1,4 +1,4 @@
-"""The commands on lessons and the book: list, open, run, book, export, grade."""
+"""The commands on lessons and the book: list, open, run, book, slides, export, grade."""
 
 import os
 import signal
@@ -204,6 +204,22 @@ def book(context: typer.Context) -> None:
         assert isinstance(group, typer.core.TyperGroup)
         index = books.build(books.pages(group))
     print(f"The book: {files.short(index)}")
+
+
+def slides(
+    lessons: Lessons = None,
+    folder: Annotated[Path, typer.Option(file_okay=False, help="Where the decks go.")] = Path("slides"),
+) -> None:
+    """Make slides of lessons for a class: the question, each prediction and its answer, each figure, the decision.
+
+    `fourways slides 1` writes `slides/01_doublify.html`, with the recorded outputs. A browser shows the deck, without a
+    network; the arrow keys and a presenter's clicker turn its slides.
+    """
+    from fourways import book as books
+
+    for each in chosen(lessons):
+        files.write_text(path := folder / f"{each.slug}.html", books.deck(each))
+        print(f"wrote {files.short(path)}")
 
 
 def export(
