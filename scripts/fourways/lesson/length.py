@@ -5,7 +5,9 @@ from typing import Any, NamedTuple
 
 from fourways.lesson import recorded
 from fourways.lesson.folds import deeper
+from fourways.lesson.needs import needs
 from fourways.lesson.notebook import Lesson, tags
+from fourways.ways import WAYS
 
 WORDS, PYTHON, CPP, CELLS, OUTPUT = 150, 10, 6, 4, 15
 """Words of prose, lines of Python, lines of C++ or CUDA, cells, and lines of output or rows of a table that a reader
@@ -20,6 +22,8 @@ FORMULA = (
 )
 """The rule for minutes, as readers of the lessons' table see it."""
 
+_ON_GPU = {"gpu", "two-gpus", *(way.name for way in WAYS.values() if not way.on_host)}
+
 
 class Length(NamedTuple):
     """The minutes of a lesson: of its core, and of its sections marked "Deeper"."""
@@ -33,11 +37,16 @@ class Length(NamedTuple):
 
 
 class Section(NamedTuple):
-    """What follows a heading of any level, up to the next heading: its minutes, and whether they are optional."""
+    """What follows a heading of any level, up to the next heading: its minutes, and whether they are optional.
+
+    `cells` counts its code cells, `gpu_cells` those that are skipped without a GPU.
+    """
 
     heading: str
     minutes: float
     is_deeper: bool
+    cells: int = 0
+    gpu_cells: int = 0
 
 
 def length(lesson: Lesson) -> Length:
@@ -66,6 +75,9 @@ def sections(lesson: Lesson) -> list[Section]:
                 found.append(Section(heading, minutes, is_deeper))
             else:
                 found[-1] = found[-1]._replace(minutes=found[-1].minutes + minutes)
+        if cell.cell_type == "code" and "solution" not in tags(cell):
+            is_on_gpu = bool(_ON_GPU & set(needs(cell)))
+            found[-1] = found[-1]._replace(cells=found[-1].cells + 1, gpu_cells=found[-1].gpu_cells + is_on_gpu)
     return [section for section in found if section.heading or section.minutes]
 
 
