@@ -150,9 +150,8 @@ def place(command: str, example: str, suffix: str) -> Path:
 def sources(command: str, example: str) -> str:
     """Return the SHA-256 of the files that a command's example uses."""
     if command == "choose":  # the costs of the ways, recorded by lessons 00 and 01
-        results = kernels.root() / "book" / "results"
-        recorded = [path for name in ("00_two_workflows", "01_doublify") for path in results.glob(f"*/{name}.json")]
-        return digest(path.read_bytes() for path in sorted(recorded))
+        recorded = [path for name in ("00_two_workflows", "01_doublify") for path in lesson.results(name)[:1]]
+        return digest(path.read_bytes() for path in recorded)
     if own := _own(example):
         return digest(text.encode() for text in own)
     # of the program of `fourways link`, whose first unit includes this kernel
@@ -237,6 +236,13 @@ def _as_output(text: str) -> str:
     return f":::{{div}} recorded\n{text}\n:::"
 
 
+def _kept(command: str, example: str) -> str:
+    """Return the GPU on which an example was recorded, if this machine has another one; else ""."""
+    path, here = place(command, example, ".json"), toolchain.gpus()
+    device = json.loads(path.read_text(encoding="utf-8"))["stamp"]["device"] if path.is_file() else None
+    return device if device and here and here[0].name != device else ""
+
+
 def record_examples(names: Sequence[str]) -> int:
     """Record the examples of the named commands (default: all).
 
@@ -248,6 +254,10 @@ def record_examples(names: Sequence[str]) -> int:
         return 2
     for command in COMMANDS:
         for example in command.examples if not names or command.name in names else ():
+            if device := _kept(command.name, example):
+                path = files.short(place(command.name, example, ".json"))
+                print(f"kept {path}, which holds the recording of {device}; to replace it, delete it first")
+                continue
             try:
                 for path in record_example(command, example):
                     print(f"recorded {files.short(path)}")

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from fourways import figures, kernels, tables
+from fourways import figures, lesson, tables
 from fourways.tables import Row
 from fourways.ways import WAYS, is_host
 
@@ -18,6 +19,7 @@ NOTE = (
     "built. A launch keeps the host busy for the time shown."
 )
 """What stands below the figure."""
+_LESSONS = ("00_two_workflows", "01_doublify")
 
 
 class Panel(NamedTuple):
@@ -29,9 +31,12 @@ class Panel(NamedTuple):
     format: str = "{:.2f}"
 
 
-def panels() -> list[Panel]:
-    """Return the four quantities from the newest recordings of lessons 00 and 01. Raises FileNotFoundError."""
-    loops, first = (_tables(name) for name in ("00_two_workflows", "01_doublify"))
+def panels(device: str = "") -> list[Panel]:
+    """Return the four quantities from lessons 00 and 01, as the book or the named folder of a device has them recorded.
+
+    Raises FileNotFoundError.
+    """
+    loops, first = (_tables(name, device) for name in _LESSONS)
     timing = [row for row in first["timing"] if row["way"] in WAYS and not is_host(row["way"])]
     edits = {row["way"]: row["seconds"] for row in loops["edit_loop"] if row["loop"] == "running process"}
     restarted = {row["way"]: row["seconds"] for row in loops["edit_loop"] if row["way"] not in edits}
@@ -44,11 +49,11 @@ def panels() -> list[Panel]:
     ]
 
 
-def _tables(name: str) -> dict[str, list[Row]]:
-    found = [json.loads(path.read_text()) for path in (kernels.root() / "book" / "results").glob(f"*/{name}.json")]
-    if not found:
+def _tables(name: str, device: str) -> dict[str, list[Row]]:
+    paths = [path for path in lesson.results(name) if device in ("", path.parent.name)]
+    if not paths:
         raise FileNotFoundError(f"lesson {name[:2]} has not been recorded: `make record` on a GPU machine")
-    return max(found, key=lambda content: content["stamp"]["date"])["tables"]
+    return json.loads(paths[0].read_text(encoding="utf-8"))["tables"]
 
 
 def conclusion(shown: Sequence[Panel]) -> str:
@@ -97,24 +102,36 @@ def draw(shown: Sequence[Panel], theme: str, width: str) -> Any:
     return figure
 
 
-def save(shown: Sequence[Panel]) -> None:
-    """Write the figure for each theme and width to `book/figures/overview_THEME_WIDTH.svg`."""
+def save(shown: Sequence[Panel], folder: Path, name: str = "overview") -> None:
+    """Write the figure for each theme and width to `NAME_THEME_WIDTH.svg` in `folder`."""
     for theme in THEMES:
         for width in WIDTHS:
-            path = kernels.root() / "book" / "figures" / f"overview_{theme}_{width}.svg"
-            figures.save(draw(shown, theme, width), path)
+            figures.save(draw(shown, theme, width), folder / f"{name}_{theme}_{width}.svg")
 
 
-def page() -> str:
-    """Return the figure for the book's first page in MyST; nothing if lessons 00 and 01 are not recorded."""
+def page(folder: Path) -> str:
+    """Return the figure for the book's first page in MyST; nothing if lessons 00 and 01 are not recorded.
+
+    A figure follows for each other device on which both were recorded; it is drawn into `folder`.
+    """
     try:
         shown = panels()
     except FileNotFoundError:
         return ""
-    pictures = (
-        f"```{{image}} figures/overview_{theme}_{width}.svg\n:alt: {description(shown)}\n"
+    text = f"**{conclusion(shown)}**\n\n{_pictures(shown, 'overview')}\n{NOTE}\n"
+    for path in lesson.results(_LESSONS[1])[1:]:
+        device = path.parent.name
+        if device in [other.parent.name for other in lesson.results(_LESSONS[0])]:
+            shown, stamp = panels(device), json.loads(path.read_text(encoding="utf-8"))["stamp"]
+            save(shown, folder, f"overview_{device}")
+            text += f"\n**On {stamp['device']}:** {conclusion(shown)}\n\n{_pictures(shown, f'overview_{device}')}"
+    return text
+
+
+def _pictures(shown: Sequence[Panel], name: str) -> str:
+    return "".join(
+        f"```{{image}} figures/{name}_{theme}_{width}.svg\n:alt: {description(shown)}\n"
         f":class: only-{theme} {width}\n```\n"
         for theme in THEMES
         for width in WIDTHS
     )
-    return f"**{conclusion(shown)}**\n\n{''.join(pictures)}\n{NOTE}\n"

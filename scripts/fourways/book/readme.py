@@ -21,7 +21,7 @@ def main() -> None:
         if not marks:
             sys.exit(f"README.md has no `<!-- {name}: ... -->` and `<!-- /{name} -->` around what is made")
         text = text[: marks.start(1)] + part + text[marks.start(2) :]
-    overview.save(shown)
+    overview.save(shown, kernels.root() / "book" / "figures")
     files.write_text(path, text)
 
 

@@ -8,8 +8,10 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from tempfile import gettempdir
+from typing import Any
 
 from fourways import files, kernels, lesson, tables, toolchain
+from fourways.lesson import device_folder
 
 
 class RecordingError(RuntimeError):
@@ -20,6 +22,8 @@ def record(result: lesson.LessonRun) -> list[Path]:
     """Write a complete run to `book/recorded`, and the rows of its tables to `book/results`; return the files.
 
     Both are stamped. Nsight Compute's reports in `build/NN_slug` are copied to `book/figures`, for download.
+    If the book holds a recording of another device, the run does not replace it: the run is written to
+    `book/recorded/DEVICE` and `book/results/DEVICE`, and no report is copied. The book then shows both.
     Raises RecordingError, and writes nothing, if the run failed or skipped a cell. A cell may be skipped only if it
     lacks a package in `may_skip` of the lesson's front matter.
     """
@@ -36,18 +40,25 @@ def record(result: lesson.LessonRun) -> list[Path]:
     notebook.metadata.setdefault("fourways", {})["stamp"] = stamp
     text = anonymous(nbformat.writes(notebook))
     book = kernels.root() / "book"
-    recorded = [(book / "recorded" / f"{target.slug}.ipynb", f"{text}\n".encode())]
+    folder = device_folder(stamp["device"])
+    path = book / "recorded" / f"{target.slug}.ipynb"
+    is_other = path.is_file() and device_folder(read_stamp(path)["device"]) != folder
+    recorded = [(path.parent / folder / path.name if is_other else path, f"{text}\n".encode())]
     outputs = [output.get("data", {}) for cell in json.loads(text)["cells"] for output in cell.get("outputs", ())]
     bundles = [data[tables.MIME] for data in outputs if tables.MIME in data]
     if bundles:
-        device = re.sub(r"[^a-z0-9]+", "-", str(stamp["device"]).lower()).strip("-")
         rows = files.results(stamp, {bundle["table"]: bundle["rows"] for bundle in bundles})
-        recorded.append((book / "results" / device / f"{target.slug}.json", rows.encode()))
-    for report in sorted((kernels.root() / "build" / target.slug).glob("*.ncu-rep")):
+        recorded.append((book / "results" / folder / f"{target.slug}.json", rows.encode()))
+    for report in sorted((kernels.root() / "build" / target.slug).glob("*.ncu-rep")) if not is_other else ():
         recorded.append((book / "figures" / report.name, anonymous_report(report.read_bytes())))
     for path, content in recorded:
         files.write_bytes(path, content)
     return [path for path, _ in recorded]
+
+
+def read_stamp(recording: Path) -> dict[str, Any]:
+    """Return the stamp of a recorded notebook."""
+    return json.loads(recording.read_text(encoding="utf-8"))["metadata"]["fourways"]["stamp"]
 
 
 def fingerprint(target: lesson.Lesson) -> dict[str, str]:

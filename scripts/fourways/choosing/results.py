@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fourways import kernels
+from fourways import kernels, lesson
 from fourways.choosing.model import Cost
 from fourways.tables import Row
 from fourways.ways import WAYS, is_host
@@ -21,16 +21,18 @@ class ResultsError(ValueError):
     """A file of results that cannot be used. The message says which file, why, and how to make a good one."""
 
 
-def recorded(earlier: bool = False) -> list[Path]:
-    """Return the book's files with the costs of the ways: lessons 00 and 01, as recorded on its first GPU.
+def recorded(earlier: bool = False, device: str | None = None) -> list[Path]:
+    """Return the book's files with the costs of the ways: lessons 00 and 01.
 
-    `earlier` takes first results and launches that were measured earlier. Raises ResultsError if there are none.
+    `earlier` takes first results and launches that were measured earlier. If they were recorded on `device`, such as
+    "NVIDIA L4", too, its files are returned. Raises ResultsError if there are none.
     """
-    folders = sorted(path.parent for path in (kernels.root() / "book" / "results").glob("*/01_doublify.json"))
+    folders = [path.parent for path in lesson.results("01_doublify")]
     if not folders:
         raise ResultsError(f"nothing is recorded in this clone's book/results: give files of your own; {_FIRST}")
+    folder = next((each for each in folders if each.name == lesson.device_folder(device)), folders[0])
     names = "00_two_workflows", "01_doublify_earlier" if earlier else "01_doublify"
-    return [path for name in names if (path := folders[0] / f"{name}.json").is_file()]
+    return [path for name in names if (path := folder / f"{name}.json").is_file()]
 
 
 def costs(*paths: Path) -> dict[str, Cost]:

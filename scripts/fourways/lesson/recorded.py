@@ -1,4 +1,8 @@
-"""A cell's section in the book, and its outputs that were recorded on a GPU."""
+"""A cell's section in the book, its outputs that were recorded on a GPU, and the files of recordings.
+
+The book shows one GPU's recording of a lesson, `book/recorded/NN_slug.ipynb`. Recordings of other GPUs, such as the
+reader's own, lie in folders beside it, `book/recorded/DEVICE/NN_slug.ipynb`.
+"""
 
 import os
 import re
@@ -40,6 +44,19 @@ def outputs(lesson: Lesson) -> list[list[Any]]:
     cells = recording.cells if recording else ()
     by_code = {cell.source.strip(): cell.outputs for cell in cells if cell.cell_type == "code"}
     return [by_code.get(cell.source.strip(), []) if cell.cell_type == "code" else [] for cell in lesson.notebook.cells]
+
+
+def device_folder(device: object) -> str:
+    """Return the name of a device's folders in `book/recorded` and `book/results`: `nvidia-h200` for "NVIDIA H200"."""
+    return re.sub(r"[^a-z0-9]+", "-", str(device).lower()).strip("-")
+
+
+def results(slug: str) -> list[Path]:
+    """Return the files of results of lesson `slug`, by device; the first is that of the recording in the book."""
+    notebook = _recording(slug)
+    first = device_folder(notebook.metadata["fourways"]["stamp"]["device"]) if notebook else ""
+    files = (kernels.root() / "book" / "results").glob(f"*/{slug}.json")
+    return sorted(files, key=lambda path: (path.parent.name != first, path))
 
 
 def _recording(slug: str) -> Any:
