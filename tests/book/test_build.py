@@ -348,6 +348,52 @@ def test_a_recording_that_does_not_fit_its_own_stamp_is_refused(clone: Path) -> 
         merge(lesson.find("00"), recording)
 
 
+SVG = '<svg><text style="font-size: 9px" transform="translate(1 2)">my words</text></svg>'
+
+
+@pytest.fixture
+def with_own_gpu(clone: Path) -> Path:
+    """The recording of `00_fresh` on another GPU, with a text as on the book's, a table, and a figure."""
+    recording = clone / "book" / "recorded" / "00_fresh.ipynb"
+    notebook = nbformat.read(recording, 4)
+    notebook.metadata["fourways"]["stamp"] |= {"device": "My GPU", "date": "2026-12-01T00:00:00"}
+    table = tables.Table("own-data", [{"n": 7}])._repr_mimebundle_()
+    new = [nbformat.v4.new_output("display_data", data=data) for data in (table, {"image/svg+xml": SVG})]
+    notebook.cells[-1].outputs = [notebook.cells[-1].outputs[0], *new]
+    notebook.cells[0].outputs = [nbformat.v4.new_output("stream", text="Skipped: no torch here\n")]
+    own = recording.parent / "my-gpu" / recording.name
+    own.parent.mkdir()
+    nbformat.write(notebook, own)
+    return own
+
+
+def test_the_readers_own_gpu_stands_below_the_books(clone: Path, with_own_gpu: Path) -> None:
+    merged = merge(lesson.find("00"), with_own_gpu.parents[1] / with_own_gpu.name)
+    code = [cell for cell in merged.notebook.cells if cell.cell_type == "code"]
+    (cell,) = [cell for cell in code if cell.outputs]
+    shown, own = json.dumps(cell.outputs[:-1]), cell.outputs[-1].data["text/html"]
+    assert SIGNS["00_fresh"] in shown and "My GPU" not in shown
+    assert own.startswith('<div class="own-gpu"><p>On My GPU, 2026-12-01:</p><table class="fourways">')
+    assert (
+        '<td class="number">' not in own
+        and '<th scope="row">7</th>' in own
+        and f'alt="{figures.description(SVG)}"' in own
+    )
+    assert SIGNS["00_fresh"] not in own and "Skipped" not in own, "only what differs"
+    assert (
+        "NVIDIA T1000" in merged.notebook.cells[0].source
+        and "those of My GPU, 2026-12-01" in merged.notebook.cells[0].source
+    )
+
+
+def test_a_stale_recording_of_the_readers_gpu_is_left_out(clone: Path, with_own_gpu: Path) -> None:
+    text = with_own_gpu.read_text()
+    with_own_gpu.write_text(re.sub(r'("cells": )"\w{64}"', r'\1"0"', text))
+    assert with_own_gpu.read_text() != text
+    merged = merge(lesson.find("00"), with_own_gpu.parents[1] / with_own_gpu.name)
+    assert not merged.stale and "My GPU" not in nbformat.writes(merged.notebook)
+
+
 def test_a_flaw_is_reported_and_the_old_book_stays(clone: Path) -> None:
     needs_jupyter_book()
     old = clone / "build" / "book" / "index.html"

@@ -6,11 +6,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.main import get_command
 
-from fourways import book, cli
+from fourways import book, cli, toolchain
+from fourways.book import commands
 from fourways.book.commands import COMMANDS, Command, ExampleError, record_example
 
 GROUP = get_command(cli.app)
@@ -103,3 +105,13 @@ def test_a_command_without_a_page_is_named() -> None:
         2,
         "no page on 'doctor'; there are: time, signature, build, sass, link, profile, timeline, choose\n",
     )
+
+
+def test_an_example_of_another_gpu_is_kept(
+    clone: Path, root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(root / "book" / "results" / "commands", clone / "book" / "results" / "commands")
+    monkeypatch.setattr(toolchain, "gpus", lambda: [SimpleNamespace(name="My GPU")])
+    monkeypatch.setattr(commands, "record_example", lambda *_: pytest.fail("it would be replaced"))
+    assert commands.record_examples(["time"]) == 0
+    assert capsys.readouterr().out.count("holds the recording of NVIDIA H200; to replace it, delete it first") == 2

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from typer.main import get_command
 
-from fourways import cli, host, lesson, toolchain
+from fourways import cli, files, host, lesson, toolchain
 from fourways.book import course, overview
 
 FIGURES = [f"book/figures/overview_{theme}_{width}.svg" for theme in overview.THEMES for width in overview.WIDTHS]
@@ -48,6 +48,27 @@ def test_table_and_figure_are_up_to_date(root: Path, clone: Path) -> None:
         shown = words(clone / figure)
         assert words(root / figure) == shown, "run `make readme`"
         assert "pybind11" in shown and "host" not in shown and len(shown) >= 4 + 4 * 4
+
+
+def test_the_readers_own_gpu_is_on_the_first_page_and_not_in_the_readme(
+    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FOURWAYS_ROOT", str(clone))
+    assert "**On " not in overview.page(tmp_path)
+    books = clone / "book" / "results" / "nvidia-h200"
+    for name in ("00_two_workflows", "01_doublify"):
+        text = (
+            (books / f"{name}.json")
+            .read_text()
+            .replace("NVIDIA H200", "A GPU")
+            .replace('"date": "2026', '"date": "2027')
+        )
+        files.write_text(books.with_name("a-gpu") / f"{name}.json", text.replace('"median": ', '"median": 1'))
+        readme = (clone / "README.md").read_text()
+        assert make_readme(clone).returncode == 0 and (clone / "README.md").read_text() == readme
+        assert ("**On A GPU:**" in overview.page(tmp_path)) == (name == "01_doublify"), "both lessons are needed"
+    assert len(list(tmp_path.glob("overview_a-gpu_*.svg"))) == 4
+    assert overview.panels() != overview.panels("a-gpu")
 
 
 def test_the_readme_is_short_and_its_conclusion_is_computed(root: Path) -> None:

@@ -170,3 +170,19 @@ def test_names_of_any_length_are_replaced_and_others_stay(monkeypatch: pytest.Mo
     assert cleaned[: len(host)] == b"x86_64*\x0bhost_______0\x02:\x0d\n\x09address__\x10\x02"
     there = b"127.0.0.1 /fou/cpp /fou/.venv/bin/python /a/beta /home_________/x /usr/bin/python3 a-long-name 2025.3.1.0"
     assert cleaned[len(host) :] == there
+
+
+def test_another_device_does_not_replace_what_the_book_shows(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files.write_bytes(clone / "build" / "05_test" / "mine.ncu-rep", b"report")
+    run = lesson.run_all([lesson.find("5")])[0]
+    for path in book.record(run)[:2]:
+        assert path.is_file()
+    before = {path: path.read_bytes() for path in (clone / "book").rglob("*") if path.is_file()}
+    stamp = toolchain.stamp() | {"device": "My GPU"}
+    monkeypatch.setattr(toolchain, "stamp", lambda: stamp)
+    recorded, results = book.record(run)
+    assert recorded == clone / "book" / "recorded" / "my-gpu" / "05_test.ipynb"
+    assert results == clone / "book" / "results" / "my-gpu" / "05_test.json"
+    assert {path: path.read_bytes() for path in before} == before
+    assert lesson.results("05_test")[0].parent.name == "test-gpu-1", "the book's comes first, not by name"
+    assert book.record(run) == [recorded, results], "again"

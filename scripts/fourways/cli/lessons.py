@@ -131,7 +131,8 @@ def run(
     `fourways run 1` runs lesson 01; `fourways run --book` runs all and builds the book. A lesson that fails does not
     stop the others; the exit code is 1 if any failed. Executed notebooks lie in `build/lessons`.
 
-    A recording starts three times as many fresh processes, so it takes longer and its ranges are narrower.
+    A recording starts three times as many fresh processes, so it takes longer and its ranges are narrower. On your own
+    GPU, `fourways run 1 --record` and then `fourways book` show your outputs below those of the book's GPU.
 
     `FOURWAYS_NVTX=1 nsys profile fourways run 1` names each cell in a profiler; with a tag, as `FOURWAYS_NVTX=measure`,
     CUDA's profiler is also switched on for the cells that carry it.
