@@ -11,8 +11,7 @@ from types import SimpleNamespace
 import pytest
 from typer.main import get_command
 
-from fourways import book, cli, toolchain
-from fourways.book import commands
+from fourways import book, cli
 from fourways.book.commands import COMMANDS, Command, ExampleError, record_example
 
 GROUP = get_command(cli.app)
@@ -57,9 +56,9 @@ def test_recorded_examples_fit_the_kernels(pages: dict[str, str], command: Comma
 
 def test_all_that_was_recorded_is_shown(root: Path, pages: dict[str, str]) -> None:
     whole = "\n".join(pages.values())
-    shown = set(re.findall(r"figures/commands/(\S+)\.svg", whole))
+    shown = set(re.findall(r"figures/commands/([^\s/]+)\.svg", whole))
     for folder in ("results", "figures"):
-        there = {path.stem for path in (root / "book" / folder / "commands").iterdir()}
+        there = {path.stem for path in (root / "book" / folder / "commands").glob("*.*")}
         there = {stem for stem in there if not stem.startswith("signature")}  # which draws nothing
         assert shown <= there
         assert len(there - shown) == whole.count("The code of this example has changed since"), "the others are old"
@@ -107,11 +106,24 @@ def test_a_command_without_a_page_is_named() -> None:
     )
 
 
-def test_an_example_of_another_gpu_is_kept(
-    clone: Path, root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_an_example_on_another_gpu_stands_below_the_books(
+    clone: Path, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shutil.copytree(root / "book" / "results" / "commands", clone / "book" / "results" / "commands")
-    monkeypatch.setattr(toolchain, "gpus", lambda: [SimpleNamespace(name="My GPU")])
-    monkeypatch.setattr(commands, "record_example", lambda *_: pytest.fail("it would be replaced"))
-    assert commands.record_examples(["time"]) == 0
-    assert capsys.readouterr().out.count("holds the recording of NVIDIA H200; to replace it, delete it first") == 2
+    for folder in ("results", "figures"):
+        shutil.copytree(root / "book" / folder / "commands", clone / "book" / folder / "commands")
+    before = {path: path.read_bytes() for path in (clone / "book").rglob("*") if path.is_file()}
+    rows = clone / "book" / "results" / "commands" / "sass_1.json"
+
+    def run(call: list[str], cwd: str, **_: object) -> SimpleNamespace:
+        Path(cwd, "rows.json").write_text(rows.read_text().replace("NVIDIA H200", "My GPU"))
+        Path(cwd, "figure.svg").write_text("<svg></svg>")
+        return SimpleNamespace(returncode=0, stderr="")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    own = [clone / "book" / kind / "commands" / "my-gpu" / f"sass_1{end}" for kind, end in
+           (("results", ".json"), ("figures", ".svg"))]  # fmt: skip
+    assert record_example(SASS, "1") == own == record_example(SASS, "1")
+    assert {path: path.read_bytes() for path in before} == before
+    text = book.pages(GROUP)["sass"]
+    first, second = (text.index(f"Outputs recorded on **{device}**") for device in ("NVIDIA H200", "My GPU"))
+    assert first < text.index("../figures/commands/sass_1.svg") < second < text.index("commands/my-gpu/sass_1.svg")

@@ -140,11 +140,14 @@ class ExampleError(RuntimeError):
     """An example that could not be recorded; the message holds the command's error."""
 
 
-def place(command: str, example: str, suffix: str) -> Path:
-    """Return the file in the book for an example's recorded rows (`suffix` ".json") or figure (".svg")."""
+def place(command: str, example: str, suffix: str, folder: str = "") -> Path:
+    """Return the file in the book for an example's recorded rows (`suffix` ".json") or figure (".svg").
+
+    `folder` is that of a device other than the book's (`lesson.device_folder`).
+    """
     slug = "_".join([command, *(re.sub(r"[^\w.]+", "-", word.replace("^", "")).strip("-") for word in example.split())])
-    folder = "results" if suffix == ".json" else "figures"
-    return kernels.root() / "book" / folder / "commands" / f"{slug}{suffix}"
+    kind = "results" if suffix == ".json" else "figures"
+    return kernels.root() / "book" / kind / "commands" / folder / f"{slug}{suffix}"
 
 
 def sources(command: str, example: str) -> str:
@@ -167,7 +170,8 @@ def _own(example: str) -> list[str]:
 def record_example(command: Command, example: str) -> list[Path]:
     """Run an example, write its rows and its figure into the book, and return these files.
 
-    Raises ExampleError, and writes nothing, if the command fails.
+    If the book holds a recording of another GPU, the files go to a folder of this one beside it. Raises ExampleError,
+    and writes nothing, if the command fails.
     """
     with tempfile.TemporaryDirectory() as folder:
         for name, text in OWN.items():
@@ -183,12 +187,19 @@ def record_example(command: Command, example: str) -> list[Path]:
         more = {"command": f"fourways {command.name} {example}".strip(), "sources": sources(command.name, example)}
         text = anonymous(files.results(content["stamp"], content["tables"], **more, warnings=warnings))
         figure = Path(folder, "figure.svg").read_bytes() if command.drawn else b""
-    rows_file, figure_file = place(command.name, example, ".json"), place(command.name, example, ".svg")
+    folder = _folder(place(command.name, example, ".json"), content["stamp"]["device"])
+    rows_file, figure_file = (place(command.name, example, suffix, folder) for suffix in (".json", ".svg"))
     files.write_text(rows_file, text)
     if not command.drawn:
         return [rows_file]
     files.write_bytes(figure_file, figure)
     return [rows_file, figure_file]
+
+
+def _folder(recorded: Path, device: str | None) -> str:
+    """Return the folder for a recording on `device`: "" unless the file in the book is of another GPU."""
+    of_book = json.loads(recorded.read_text(encoding="utf-8"))["stamp"]["device"] if recorded.is_file() else None
+    return lesson.device_folder(device) if device and of_book and device != of_book else ""
 
 
 def pages(group: TyperGroup) -> dict[str, str]:
@@ -219,28 +230,32 @@ def _example(command: Command, example: str) -> list[str]:
     recording = json.loads(path.read_text(encoding="utf-8"))
     if recording["sources"] != sources(command.name, example):
         return [*heading, "The code of this example has changed since this was recorded: `make record`."]
-    figure = place(command.name, example, ".svg")
-    shown = []
+    shown = _shown(command, example, recording)
+    for own in sorted(path.parent.glob(f"*/{path.name}")):
+        other = json.loads(own.read_text(encoding="utf-8"))
+        if other["sources"] == recording["sources"]:
+            shown += _shown(command, example, other, own.parent.name)
+    return [*heading, *shown]
+
+
+def _shown(command: Command, example: str, recording: Any, folder: str = "") -> list[str]:
+    """Return a recording of an example in MyST: where it was made, its figure, its tables, its warnings."""
+    figure = place(command.name, example, ".svg", folder)
+    shown = [provenance(recording["stamp"])]
     if command.drawn and figure.is_file():
         seen = figures.description(figure.read_text(encoding="utf-8"))
-        shown = [_as_output(f"```{{image}} ../figures/commands/{figure.name}\n:alt: {seen}\n```")]
+        address = figure.relative_to(kernels.root() / "book")
+        shown.append(_as_output(f"```{{image}} ../{address}\n:alt: {seen}\n```"))
     for table in (view(rows) for name, rows in recording["tables"].items() for view in TABLES.get(name, ())):
         html = _as_output(f'<div class="output text_html">{readable(table._repr_mimebundle_()["text/html"])}</div>')
         long = len(table.rows) > _LONG
         shown.append(f"::::{{dropdown}} The table of {len(table.rows)} rows\n{html}\n::::" if long else html)
-    return [*heading, provenance(recording["stamp"]), *shown, *recording["warnings"]]
+    return [*shown, *recording["warnings"]]
 
 
 def _as_output(text: str) -> str:
     """Return `text` in a box that looks like a lesson's outputs."""
     return f":::{{div}} recorded\n{text}\n:::"
-
-
-def _kept(command: str, example: str) -> str:
-    """Return the GPU on which an example was recorded, if this machine has another one; else ""."""
-    path, here = place(command, example, ".json"), toolchain.gpus()
-    device = json.loads(path.read_text(encoding="utf-8"))["stamp"]["device"] if path.is_file() else None
-    return device if device and here and here[0].name != device else ""
 
 
 def record_examples(names: Sequence[str]) -> int:
@@ -254,10 +269,6 @@ def record_examples(names: Sequence[str]) -> int:
         return 2
     for command in COMMANDS:
         for example in command.examples if not names or command.name in names else ():
-            if device := _kept(command.name, example):
-                path = files.short(place(command.name, example, ".json"))
-                print(f"kept {path}, which holds the recording of {device}; to replace it, delete it first")
-                continue
             try:
                 for path in record_example(command, example):
                     print(f"recorded {files.short(path)}")
