@@ -66,6 +66,24 @@ def test_drawings_follow_the_theme(browser: Browser, real: Path) -> None:  # noq
         assert set(browser.run(shown)) == {not dark}
 
 
+def test_the_kernel_runs_in_the_page(browser: Browser, real: Path) -> None:  # noqa: F811
+    """Lesson 04: a reader with a keyboard adds padding, then takes the tile away."""
+    browser.open(real / "lessons" / "04_transpose.html", 390)
+    said = "return document.querySelector('.explorable [role=status]').textContent"
+    assert "8 sectors; a copy touches 8. Shared memory: 33 turns" in browser.run(said)
+    browser.run("document.querySelector('.explorable [name=pad]:checked').focus()")
+    browser.press("\ue014")  # arrow to the right
+    assert "Shared memory: 2 turns" in browser.run(said) and "answer is right" in browser.run(said)
+    browser.run("document.querySelector('.explorable [name=tile]:checked').focus()")
+    browser.press("\ue012\ue012")  # twice to the left: 16, which wants a narrower block, then no tile
+    assert browser.run("return document.querySelector('.explorable [name=columns]:checked').value") == "16"
+    assert "20 sectors; a copy touches 8. The" in browser.run(said)
+    plain = (real / "lessons" / "04_transpose.html").read_text()
+    assert "banks_of_a_tile_light.svg" in plain and "Try it" not in plain, "without JavaScript the figure stays alone"
+    assert "access_pattern.js" in plain
+    assert "access_pattern.js" not in (real / "lessons" / "05_stencil.html").read_text()
+
+
 def test_an_outside_request_and_an_error_would_be_seen(browser: Browser, tmp_path: Path) -> None:  # noqa: F811
     bad = tmp_path / "bad.html"
     bad.write_text('<img src="http://127.0.0.1:9/x.png"><script>throw new Error("planted")</script>')
