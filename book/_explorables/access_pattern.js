@@ -50,14 +50,6 @@ function byBank(floats) {
 const turns = (floats) => Math.max(...byBank(floats).map((wanted) => wanted.length));
 const sectors = (floats) => new Set(floats.map((float) => Math.floor(float / SECTOR))).size;
 
-// The page: an element with attributes and children, in HTML or (where `svg` says so) in SVG.
-function element(name, attributes = {}, children = [], svg = false) {
-  const made = svg ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
-
 const countOf = (step) => {
   const [number, unit] = step.array === "tile" ? [turns(step.floats), "turn"] : [sectors(step.floats), "sector"];
   return `${number} ${unit}${number === 1 ? "" : "s"}`;

@@ -1,11 +1,14 @@
-"""Sphinx: a figure with the class of an explorable gets its scripts, on its page only.
+"""Sphinx: a figure or box with the class of an explorable gets its scripts, on its page only.
 
-Without JavaScript the figure stays as it is. With it, the script adds below it a figure that the reader changes.
+Without JavaScript the page stays as it is. With it, the script adds a figure that the reader changes.
 """
 
 from docutils import nodes
 
-SCRIPTS = {"access-pattern": ("transpose_wasm.js", "access_pattern.js")}
+SCRIPTS = {
+    "access-pattern": ("explorable.js", "transpose_wasm.js", "access_pattern.js"),
+    "program-time": ("explorable.js", "program_costs.js", "program_time.js"),
+}
 """The scripts of each class, from the folder `_explorables`: not `_static`, whose scripts Jupyter Book gives to all."""
 
 
