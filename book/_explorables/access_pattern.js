@@ -119,7 +119,7 @@ function explore(figure) {
   ]);
   const key = element("p", { class: "key" }, [
     "Rows of a and b are drawn in sectors of 8 floats, the tile in rows of 32 banks. Floats in one column of the tile " +
-      "lie in one bank: the warp gets one of them a turn.",
+      "lie in one bank: the warp gets one of them a turn. TILE must be a multiple of the block's width.",
   ]);
   figure.after(element("div", { class: "admonition explorable" }, [title, intro, form, summary, panels, key]));
 
@@ -153,5 +153,5 @@ function explore(figure) {
 
 document.addEventListener("DOMContentLoaded", () => {
   const figures = document.querySelectorAll(".access-pattern"); // one for a light page, one for a dark one
-  if (figures.length) explore(figures[figures.length - 1]);
+  if (figures.length && globalThis.WebAssembly) explore(figures[figures.length - 1]);
 });
