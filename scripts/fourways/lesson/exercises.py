@@ -39,8 +39,8 @@ class Exercise(NamedTuple):
         """Return the statements that an answer and its judge need, in order.
 
         They are the lesson's `setup` cell, the statements before the exercise that bind or change a name which is read
-        later, and the exercise's own before its judge. Cells that measure, or that this machine cannot run, are left
-        out.
+        later, and the exercise's own before its judge. A call of a module's function changes no name. Cells that
+        measure, or that this machine cannot run, are left out.
         """
         cells = [
             cell
@@ -53,10 +53,16 @@ class Exercise(NamedTuple):
             if not skip_reason(cell)
             for statement in _tree(cell.source).body
         ]
+        modules = {
+            name
+            for statement, _ in statements
+            if isinstance(statement, ast.Import | ast.ImportFrom)
+            for name in _binding(statement)
+        }
         wanted = _read(_tree(answer)) | _read(ast.parse(self.given)) | _read(ast.parse(self.judge))
         chosen: list[str] = []
         for statement, is_setup in reversed(statements):
-            if is_setup or wanted & {*_binding(statement), *_changed(statement)}:
+            if is_setup or wanted & {*_binding(statement), *(set(_changed(statement)) - modules)}:
                 chosen.insert(0, ast.unparse(statement))
                 wanted |= _read(statement)
         return [*chosen, self.given]
@@ -130,5 +136,5 @@ def _changed(statement: ast.stmt) -> Iterator[str]:
     for part in changed:
         while isinstance(part, ast.Attribute | ast.Subscript):
             part = part.value
-            if isinstance(part, ast.Name) and part.id not in ("checking", "timing"):
+            if isinstance(part, ast.Name):
                 yield part.id
