@@ -15,6 +15,19 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 CLOSED = (nodes.reference, nodes.literal, nodes.strong, nodes.table, nodes.citation, addnodes.pending_xref)
 CLOSED_CLASSES = {"provenance", "sd-card", "cell"}
 FOLDS = {"dropdown", "tab-content"}
+OTHER_SENSES = (
+    r"(?i:same|another|either|under|other|long|their|its|cell each) ways?",
+    r"(?i:that|this|both|which|any|all three|each|in some) cases?",
+    r"(?i:not|to|share a) rank",
+    r"races? (?:above|cannot|their)",
+    r"(?i:256|same) counters?",
+    r"(?i:first|memory|code) blocks?",
+    r"blocks? of (?:calls|an array)",
+    r"container toolkit",
+    r"event of a timeline",
+    r"plug-in host",
+)
+"""Phrases in which a term means something else."""
 
 
 class LinkTerms(SphinxPostTransform):
@@ -33,12 +46,13 @@ class LinkTerms(SphinxPostTransform):
     def link(self, text):
         """Put references into a text node."""
         new, end, words = [], 0, text.astext()
-        longest_first = "|".join(re.escape(form) for form in sorted(self.left, key=len, reverse=True))
-        pattern = re.compile(rf"(?<![\w./-])(?:{longest_first})(?![\w/-]|\.\w)".replace(r"\ ", r"\s+"))
+        longest_first = map(re.escape, sorted(self.left, key=len, reverse=True))
+        phrases = "|".join([*OTHER_SENSES, *longest_first]).replace("\\ ", " ").replace(" ", r"\s+")
+        pattern = re.compile(rf"(?<![\w./-])(?:{phrases})(?![\w/-]|\.\w)")
         for match in pattern.finditer(words):
             term = self.left.get(" ".join(match[0].split()))
             if term is None:
-                continue  # linked already in this text
+                continue  # linked already, or another sense
             definition = definitions(self.app)[term]
             self.left = {form: other for form, other in self.left.items() if definitions(self.app)[other] != definition}
             about = {"refdomain": "std", "reftype": "term", "reftarget": term, "refdoc": self.env.docname}
@@ -57,6 +71,7 @@ def running_text(document):
         for text in paragraph.findall(nodes.Text)
         if not any(isinstance(node, CLOSED) or CLOSED_CLASSES & set(node["classes"]) for node in around(text))
         and not is_choice(text)
+        and not any(isinstance(node, nodes.section) and node[0].astext() == "Sources" for node in around(text))
     ]
 
 
