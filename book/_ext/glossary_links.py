@@ -1,12 +1,13 @@
 """Sphinx: the first use of a glossary's term on a page links to the glossary, and `glossary.js` shows its definition.
 
-A term is found in its plural, too. Headings, code, links, tables, words in bold, and cards get no link. A use in open text
-comes before a use in a fold or a tab, which the reader may never open.
+A term is found in its plural, too. Headings, code, links, tables, words in bold, and cards get no link. A use in open
+text comes before a use in a fold or a tab, which the reader may never open.
 """
 
 import json
 import re
 from functools import cache
+from itertools import groupby
 
 from docutils import nodes
 from sphinx import addnodes
@@ -63,11 +64,25 @@ class LinkTerms(SphinxPostTransform):
             text.parent.replace(text, [*new, nodes.Text(words[end:])])
 
 
+def join_lines(paragraph):
+    """Make one text node of neighbours: MyST makes one of each line, and a term may span two."""
+    for element in paragraph.findall(nodes.TextElement):
+        groups = [
+            (kind, list(group)) for kind, group in groupby(element.children, lambda node: type(node) is nodes.Text)
+        ]
+        element.children = []
+        for is_text, group in groups:
+            element += [nodes.Text("".join(group))] if is_text else group
+
+
 def running_text(document):
     """Return the text nodes of paragraphs that may get a link."""
+    paragraphs = list(document.findall(nodes.paragraph))
+    for paragraph in paragraphs:
+        join_lines(paragraph)
     return [
         text
-        for paragraph in document.findall(nodes.paragraph)
+        for paragraph in paragraphs
         for text in paragraph.findall(nodes.Text)
         if not any(isinstance(node, CLOSED) or CLOSED_CLASSES & set(node["classes"]) for node in around(text))
         and not is_choice(text)

@@ -59,6 +59,17 @@ def test_no_page_asks_for_anything_outside_or_complains(
         assert wide == 0, f"{path.name} is wider than a window of {width}"
 
 
+def test_every_definition_is_there_and_the_glossary_is_sorted(real: Path) -> None:
+    for path in real.rglob("*.html"):
+        html = path.read_text()
+        linked = set(re.findall(r'glossary\.html#(term-[^"]+)"[^>]*><span class="glossary-term"', html))
+        if linked:
+            assert set(json.loads(html.partition("const GLOSSARY = ")[2].partition(";</script>")[0])) == linked
+    terms = re.findall(r'<dt id="term-[^"]+">([^<]+)', (real / "glossary.html").read_text())
+    assert len(terms) == len({term.lower() for term in terms}), "each term stands there once"
+    assert terms[0] == "ABI" and terms[-1] == "wheel"
+
+
 def test_drawings_follow_the_theme(browser: Browser, real: Path) -> None:  # noqa: F811
     shown = "return [...document.querySelectorAll('article img.only-light')].map(image => image.offsetHeight > 0)"
     for dark in (False, True):
