@@ -17,15 +17,16 @@ CLOSED = (nodes.reference, nodes.literal, nodes.strong, nodes.table, nodes.citat
 CLOSED_CLASSES = {"provenance", "sd-card", "cell"}
 FOLDS = {"dropdown", "tab-content"}
 OTHER_SENSES = (
-    r"(?i:same|another|either|under|other|long|their|its|cell each) ways?",
+    r"(?i:same|another|either|under|on the|other|long|their|its|cell each) ways?",
     r"(?i:that|this|both|which|any|all three|each|in some) cases?",
     r"(?i:not|to|share a) rank",
-    r"races? (?:above|cannot|their)",
+    r"races? (?:above|cannot|their)|in the race",
     r"(?i:256|same) counters?",
     r"(?i:first|memory|code) blocks?",
     r"blocks? of (?:calls|an array)",
     r"container toolkit",
     r"event of a timeline",
+    r"guards against",
     r"plug-in host",
 )
 """Phrases in which a term means something else."""
