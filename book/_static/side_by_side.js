@@ -16,7 +16,8 @@ document.addEventListener("DOMContentLoaded", () => {
 
   // The lines of a way's code, each a fragment with the colours of its syntax.
   const lines = (content) =>
-    [...content.querySelectorAll(".cell_input pre")].flatMap((pre) => {
+    [...content.querySelectorAll("pre")].flatMap((pre) => {
+      if (pre.closest(".cell_output")) return [];
       const texts = document.createTreeWalker(pre, NodeFilter.SHOW_TEXT);
       const made = [];
       const range = new Range();
