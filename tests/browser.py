@@ -54,11 +54,6 @@ class Browser:
         actions = import_module("selenium.webdriver").ActionChains(self.driver)
         actions.move_to_element(self.driver.find_element("css selector", selector)).pause(0.5).perform()
 
-    def press(self, keys: str) -> None:
-        """Type, or press a key by its name in Selenium's `Keys`."""
-        webdriver = import_module("selenium.webdriver")
-        webdriver.ActionChains(self.driver).send_keys(getattr(webdriver.Keys, keys, keys)).perform()
-
     def tap(self, selector: str) -> None:
         """Touch the first element that fits with a finger."""
         actions = import_module("selenium.webdriver.common.actions.action_builder").ActionBuilder(
@@ -67,6 +62,10 @@ class Browser:
         )
         actions.pointer_action.move_to(self.driver.find_element("css selector", selector)).pointer_down().pointer_up()
         actions.perform()
+
+    def press(self, keys: str) -> None:
+        """Press keys, in WebDriver's code points, on what has the focus."""
+        self.driver.switch_to.active_element.send_keys(keys)
 
 
 @pytest.fixture(scope="session")

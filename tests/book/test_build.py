@@ -320,13 +320,13 @@ def test_a_definition_shows_on_hover_and_focus_until_escape(built: dict[str, Any
     browser.open(built["folder"] / "lessons" / "00_fresh.html")
     browser.hover(TERM)
     assert browser.run(DEFINITIONS) == [BLOCK]
-    browser.press("ESCAPE")
+    browser.press("\ue00c")  # Escape
     assert browser.run(DEFINITIONS) == []
     browser.run(f"document.querySelector('{TERM}').focus({{focusVisible: true}})")
     assert browser.run(DEFINITIONS) == [BLOCK]
     described = "return document.getElementById(document.activeElement.getAttribute('aria-describedby')).innerText"
     assert browser.run(described) == BLOCK
-    browser.press("TAB")
+    browser.press("\ue004")  # Tab
     assert BLOCK not in browser.run(DEFINITIONS)
 
 
@@ -346,7 +346,7 @@ def test_two_ways_stand_side_by_side_on_each_page_until_switched_off(built: dict
     texts = {way: f"def doublify_{way.lower()}(x, y):\n    pass\n" for way in ("NVRTC", "PyCUDA")}
     assert browser.run(tabs) and browser.run(columns) == []
     browser.run("document.querySelector('.side-by-side button').focus()")
-    browser.press("ENTER")
+    browser.press("\ue007")  # Enter
     assert not browser.run(tabs)
     assert browser.run(columns) == [[way, text] for way, text in texts.items()]
     marked = "return [...document.querySelectorAll('.two-ways mark')].map(e => e.textContent)"

@@ -177,8 +177,6 @@ def test_twins_that_slow_down_differ_less_in_turns() -> None:
 def test_twins_by_lot_share_slow_samples_that_return() -> None:
     """If every fourth sample is slow, strict turns give all of them to one twin."""
     numbers = itertools.cycle([1.0, 1.0, 1.0, 9.0])
-    apart, in_turns, by_lot = clocks.twins({"clock": lambda: next(numbers)}, rounds=9).rows
-    assert (apart["worst"], in_turns["worst"]) == (0, 0), "a median ignores four of nine"
     apart, in_turns, by_lot = clocks.twins({"clock": lambda: next(numbers)}).rows
     assert apart["worst"] == 0 and in_turns["typical"] == 4 and by_lot["typical"] == 0
 
