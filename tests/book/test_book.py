@@ -2,22 +2,13 @@
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from browser import Browser, browser  # noqa: F401 (a fixture)
-from typer.main import get_command
 
-from fourways import book, cli, lesson
+from fourways import lesson
 from fourways.book.commands import COMMANDS
-
-
-@pytest.fixture(scope="module")
-def real(made_once: Callable[..., Path]) -> Path:
-    """The folder of the built book."""
-    pytest.importorskip("jupyter_book")
-    return made_once("real", lambda folder: book.build(book.pages(get_command(cli.app)), folder / "book")) / "book"
 
 
 def test_every_lesson_and_every_command_is_a_page(real: Path) -> None:
