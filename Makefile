@@ -84,13 +84,20 @@ book: setup
 book-sphinx: setup
 	$(PY) tests/newest.py build/sphinx
 
+rot: setup
+	$(PY) tests/rot.py
+
 PYTEST := $(PY) -m pytest -n $$(($$(nproc) + 1)) --dist worksteal
 
 test: setup
 	@echo "The quick tests: about five minutes on two processors"
 	$(PYTEST) -m "not long"
 
-test-all: test
+# axe-core, for the tests of the pages' accessibility: a package that holds it, without what it needs to run by itself.
+build/axe:
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --target $@ axe-playwright-python==0.1.8
+
+test-all: test $(if $(PYTHON),,build/axe)
 	@echo "The long tests: about ten minutes on two processors"
 	$(PYTEST) -m long
 

@@ -226,7 +226,9 @@ def _example(command: Command, example: str) -> list[str]:
         seen = figures.description(figure.read_text(encoding="utf-8"))
         shown = [_as_output(f"```{{image}} ../figures/commands/{figure.name}\n:alt: {seen}\n```")]
     for table in (view(rows) for name, rows in recording["tables"].items() for view in TABLES.get(name, ())):
-        html = _as_output(f'<div class="output text_html">{readable(table._repr_mimebundle_()["text/html"])}</div>')
+        html = _as_output(
+            f'<div class="output text_html" tabindex="0">{readable(table._repr_mimebundle_()["text/html"])}</div>'
+        )
         long = len(table.rows) > _LONG
         shown.append(f"::::{{dropdown}} The table of {len(table.rows)} rows\n{html}\n::::" if long else html)
     return [*heading, provenance(recording["stamp"]), *shown, *recording["warnings"]]
