@@ -75,11 +75,12 @@ def attempt(task: str, python: Path) -> Outcome:
         text, failed = files.plain(done.stdout + done.stderr), done.returncode != 0
     except subprocess.TimeoutExpired:
         text, failed = f"no end after {LIMIT} seconds", True
+    printed = text
     for notebook in (CLONE / "build" / "lessons").glob(f"{task}_*.ipynb"):
         cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-        text += "\n" + "\n".join("".join(out.get("text", "")) for cell in cells for out in cell.get("outputs", []))
-    warnings = sorted(set(re.findall(r"\w*Warning: .*", text)))
-    return Outcome(task, time.monotonic() - start, files.plain(text).strip() if failed else "", warnings)
+        printed += "".join("".join(output.get("text", "")) for cell in cells for output in cell.get("outputs", []))
+    warnings = sorted(set(re.findall(r"\w+Warning: .*", printed)))
+    return Outcome(task, time.monotonic() - start, text.strip() if failed else "", warnings)
 
 
 def culprit(text: str, modules: dict[str, str]) -> str:
@@ -158,16 +159,18 @@ def main() -> None:
     except NewestError as error:
         sys.exit(str(error))
 
-    def told(task: str) -> Outcome:
-        outcome = attempt(task, python)
-        print(f"{task}: {'failed' if outcome.error else 'passed'} in {outcome.seconds:.0f} s", flush=True)
-        return outcome
+    outcomes: list[Outcome] = []
 
-    alone = [task for task in tasks if task == "tests"]  # they use all processors by themselves
+    def tell(task: str) -> None:
+        outcome = attempt(task, python)
+        outcomes.append(outcome)
+        print(f"{task}: {'failed' if outcome.error else 'passed'} in {outcome.seconds:.0f} s", flush=True)
+        files.write_text(ROOT / "build" / "rot.md", report(versions, sorted(outcomes), modules))
+
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        outcomes = list(pool.map(told, [task for task in tasks if task not in alone]))
-    outcomes += map(told, alone)
-    files.write_text(ROOT / "build" / "rot.md", report(versions, outcomes, modules))
+        list(pool.map(tell, [task for task in tasks if task != "tests"]))
+    if "tests" in tasks:
+        tell("tests")  # by themselves, because they use all processors
     print("build/rot.md")
 
 

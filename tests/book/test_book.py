@@ -13,7 +13,8 @@ from fourways.book.commands import COMMANDS
 AXE = """
 const done = arguments[arguments.length - 1], serious = ["serious", "critical"], flaws = []
 for (const fold of document.querySelectorAll("details")) fold.open = true
-document.head.insertAdjacentHTML("beforeend", "<style>* { transition: none !important; animation: none !important }</style>")
+const still = "<style>* { transition: none !important; animation: none !important }</style>"
+document.head.insertAdjacentHTML("beforeend", still)
 async function judge(theme, rules) {
   document.documentElement.dataset.theme = theme
   const { violations } = await axe.run({ resultTypes: ["violations"], ...rules })
