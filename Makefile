@@ -7,7 +7,7 @@
 #   make lessons PYTHON=python3    use an interpreter that has the packages; install nothing
 #                                  (wheels it lacks: WHEELHOUSE=folder, made by `fourways wheelhouse folder`)
 .SECONDARY:
-.PHONY: help setup lessons test test-all bench gpu smoke record readme wasm book lint lock clean
+.PHONY: help setup lessons test test-all bench gpu smoke record readme wasm book book-sphinx rot lint lock clean
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
@@ -85,13 +85,23 @@ wasm: setup
 book: setup
 	$(FOURWAYS) book
 
+book-sphinx: setup
+	$(PY) tests/newest.py build/sphinx
+
+rot: setup
+	$(PY) tests/rot.py
+
 PYTEST := $(PY) -m pytest -n $$(($$(nproc) + 1)) --dist worksteal
 
 test: setup
 	@echo "The quick tests: about five minutes on two processors"
 	$(PYTEST) -m "not long"
 
-test-all: test
+# axe-core, for the tests of the pages' accessibility: a package that holds it, without what it needs to run by itself. Optional.
+build/axe:
+	-$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --target $@ axe-playwright-python==0.1.8
+
+test-all: test $(if $(PYTHON),,build/axe)
 	@echo "The long tests: about ten minutes on two processors"
 	$(PYTEST) -m long
 

@@ -49,6 +49,12 @@ class Browser:
         """The value that a script returns in the page."""
         return self.driver.execute_script(script)
 
+    def wait(self, script: str, seconds: float = 60) -> Any:
+        """The first true value that a script returns in the page. Raises selenium's TimeoutException without one."""
+        from selenium.webdriver.support.wait import WebDriverWait
+
+        return WebDriverWait(self.driver, seconds).until(lambda driver: driver.execute_script(script))
+
     def hover(self, selector: str) -> None:
         """Move the pointer onto the first element that fits, and rest there for half a second."""
         actions = import_module("selenium.webdriver").ActionChains(self.driver)

@@ -102,7 +102,7 @@ function explore(figure) {
         return element("label", {}, [element("input", { type: "radio", name, value, ...checked }), label]);
       }),
     ]);
-  const lane = element("input", { type: "range", name: "lane", min: 0, max: LANES - 1, value: 1 });
+  const lane = element("input", { type: "range", name: "lane", "aria-label": "Thread", min: 0, max: LANES - 1, value: 1 });
   const laneName = element("output", {});
   const form = element("form", {}, [
     choices("tile", "TILE", { 0: "no tile", 16: "16", 32: "32", 64: "64" }, "32"),

@@ -3,11 +3,14 @@
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from ratios import ratio, table
+from typer.main import get_command
 
-from fourways import building, choosing, kernels, lesson, timing, toolchain
+from fourways import book, building, choosing, cli, kernels, lesson, timing, toolchain
 from fourways.experiments import cluster, held_out
 from fourways.tables import Row, Table
 
@@ -19,6 +22,10 @@ def tables() -> Iterator[Table]:
     yield table(compilers(), "Host clock; doublify for sm_90.")
     yield table(signatures(), "Host clock, in this process; the first call of each does not count.")
     yield table(host_way(), "Host clock; the stage `build` of doublify's first result.")
+    if toolchain.installed("jupyter_book"):
+        yield table([whole_book()], "Host clock; all pages, by `fourways book`.")
+    else:
+        print("the book: skipped: Jupyter Book is not installed")
     yield table(model(), "Host clock; the model of lesson 14, from other processes, for the host way.")
     if toolchain.installed("distributed"):
         yield table(storms(), "CPU seconds of eight workers together.")
@@ -60,6 +67,14 @@ def host_way() -> list[Row]:
     """The second process finds what the first one built."""
     cold, warm = timing.first_results("01", ["host"]).rows
     return [ratio("warm", warm["stages"]["build"], "cold", cold["stages"]["build"], "less than 1")]
+
+
+def whole_book() -> Row:
+    """The build of the whole book, beside the 90 seconds that it may take on two processors."""
+    start = time.perf_counter()
+    with TemporaryDirectory() as folder:
+        book.build(book.pages(get_command(cli.app)), Path(folder, "book"))
+    return ratio("the whole book", time.perf_counter() - start, "its limit", 90.0, "1 at most")
 
 
 def model() -> list[Row]:

@@ -247,7 +247,9 @@ def _shown(command: Command, example: str, recording: Any, folder: str = "") -> 
         address = figure.relative_to(kernels.root() / "book")
         shown.append(_as_output(f"```{{image}} ../{address}\n:alt: {seen}\n```"))
     for table in (view(rows) for name, rows in recording["tables"].items() for view in TABLES.get(name, ())):
-        html = _as_output(f'<div class="output text_html">{readable(table._repr_mimebundle_()["text/html"])}</div>')
+        html = _as_output(
+            f'<div class="output text_html" tabindex="0">{readable(table._repr_mimebundle_()["text/html"])}</div>'
+        )
         long = len(table.rows) > _LONG
         shown.append(f"::::{{dropdown}} The table of {len(table.rows)} rows\n{html}\n::::" if long else html)
     return [*shown, *recording["warnings"]]

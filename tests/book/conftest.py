@@ -1,0 +1,16 @@
+"""The whole book, built once."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from fourways import book, cli
+
+
+@pytest.fixture(scope="module")
+def real(made_once: Callable[..., Path]) -> Path:
+    """The folder of the built book."""
+    pytest.importorskip("jupyter_book")
+    return made_once("real", lambda folder: book.build(book.pages(get_command(cli.app)), folder / "book")) / "book"

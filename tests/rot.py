@@ -1,0 +1,178 @@
+"""Runs lessons, book and quick tests with the newest of every dependency: `make rot`. The report is build/rot.md.
+
+It works on a copy of the clone in build/rot, in an environment of its own, without the bounds of `pyproject.toml`. A
+DeprecationWarning that the package's or a lesson's own code causes is an error there. A failure ends its lesson alone.
+`python tests/rot.py 01 book` runs only these tasks; tasks are lessons' numbers, `book` and `tests`.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from newest import ROOT, NewestError, environment, run
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from fourways import files, lesson
+from fourways.install.pip import find_uv
+from fourways.install.wheelhouse import read_lock
+
+ROT = ROOT / "build" / "rot"
+CLONE = ROT / "clone"
+LEFT_OUT = ("more", "pycuda")
+"""Extras that only a machine with a GPU can use."""
+LIMIT = 3600
+"""Seconds that a task may take."""
+
+
+class Outcome(NamedTuple):
+    """A task's name, its seconds, what broke (or ""), and the warnings that it printed."""
+
+    task: str
+    seconds: float
+    error: str
+    warnings: list[str]
+
+
+def dependencies(pyproject: Path = ROOT / "pyproject.toml") -> list[str]:
+    """Return the direct dependencies that need no GPU, with extras and markers, without bounds."""
+    project = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"].items()
+    lists = [project["dependencies"], *(entries for name, entries in extras if name not in LEFT_OUT)]
+    unbound = []
+    for requirement in (Requirement(entry) for entries in lists for entry in entries):
+        if requirement.marker is None or requirement.marker.evaluate():
+            unbound.append(requirement.name + (f"[{','.join(sorted(requirement.extras))}]" * bool(requirement.extras)))
+    return unbound
+
+
+def strict() -> str:
+    """Return PYTHONWARNINGS by which a DeprecationWarning is an error in the package and in a lesson's cells."""
+    paths = [
+        path.relative_to(ROOT / "scripts").with_suffix("") for path in (ROOT / "scripts").rglob("fourways/**/*.py")
+    ]
+    modules = ["__main__", *(".".join(path.parts).removesuffix(".__init__") for path in paths)]
+    return ",".join(f"error::DeprecationWarning:{module}" for module in sorted(modules))
+
+
+def attempt(task: str, python: Path) -> Outcome:
+    """Run a task (a lesson's number, `book` or `tests`) in the copy, and return what broke."""
+    tests = ["-m", "pytest", "-q", "-m", "not long", "-n", str(os.cpu_count()), "--tb=short", "-rfE"]
+    words = {"book": ["-m", "fourways", "book"], "tests": tests}.get(task, ["-m", "fourways", "run", task])
+    variables = {**os.environ, "PYTHONWARNINGS": strict(), "FOURWAYS_ROOT": str(CLONE)}
+    start = time.monotonic()
+    try:
+        done = subprocess.run([python, *words], cwd=CLONE, env=variables, capture_output=True, text=True, timeout=LIMIT)
+        text, failed = files.plain(done.stdout + done.stderr), done.returncode != 0
+    except subprocess.TimeoutExpired:
+        text, failed = f"no end after {LIMIT} seconds", True
+    printed = text
+    for notebook in (CLONE / "build" / "lessons").glob(f"{task}_*.ipynb"):
+        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+        printed += "".join("".join(output.get("text", "")) for cell in cells for output in cell.get("outputs", []))
+    warnings = sorted(set(re.findall(r"\w+Warning: .*", printed)))
+    return Outcome(task, time.monotonic() - start, text.strip() if failed else "", warnings)
+
+
+def culprit(text: str, modules: dict[str, str]) -> str:
+    """Return the dependency that a traceback or warning names last: by its folder, else as a word; or ""."""
+    folders = re.findall(r"site-packages/(\w+)", text)
+    words = [word for word in re.findall(r"[\w-]+", text) if word in modules]
+    return next((modules[name] for name in reversed([*words, *folders]) if name in modules), "")
+
+
+def report(versions: dict[str, dict[str, str]], outcomes: list[Outcome], modules: dict[str, str]) -> str:
+    """Return the page "What breaks next" in Markdown. `versions` has each dependency's `pinned`, `tried` and `newest`.
+
+    `modules` names the dependency of each importable module.
+    """
+    broke: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        for text in [outcome.error, *outcome.warnings]:
+            if text:
+                kind = "warning in" if text != outcome.error else "failure of"
+                broke.setdefault(culprit(text, modules), []).append(f"{kind} {outcome.task}")
+    python = ".".join(map(str, sys.version_info[:3]))
+    lines = ["# What breaks next", "", f"Run on {date.today()} with Python {python}; no GPU is used.", ""]
+    lines += ["| dependency | pinned | newest | broke or warned |", "|---|---|---|---|"]
+    for name, of in versions.items():
+        tried = of["newest"] + (f" (tried: {of['tried']})" if of["tried"] != of["newest"] else "")
+        lines.append(f"| {name} | {of['pinned']} | {tried} | {', '.join(sorted(set(broke.pop(name, []))))} |")
+    if broke:
+        rest = sorted({each for names in broke.values() for each in names})
+        lines += ["", f"No direct dependency is named by: {', '.join(rest)}."]
+    lines += ["", "| task | seconds | result |", "|---|---|---|"]
+    lines += [f"| {each.task} | {each.seconds:.0f} | {'failed' if each.error else 'passed'} |" for each in outcomes]
+    for each in outcomes:
+        details = each.error.splitlines()[-40:] or each.warnings
+        lines += ["", f"## {each.task}", "", "```text", *details, "```"] if details else []
+    return "\n".join(lines) + "\n"
+
+
+def installed(python: Path, tried: dict[str, str]) -> tuple[dict[str, dict[str, str]], dict[str, str]]:
+    """Return the versions of each direct dependency, and the dependency of each module and of each name."""
+    lock = read_lock((ROOT / "requirements.lock").read_text(encoding="utf-8"))
+    listed = run(find_uv(), "pip", "list", "--outdated", "--format", "json", "--python", python)
+    newest = {canonicalize_name(each["name"]): each["latest_version"] for each in json.loads(listed)}
+    names = [canonicalize_name(re.split(r"\[", each)[0]) for each in dependencies()]
+    versions = {}
+    for name in sorted(names):
+        pins = sorted({re.split(r"[\s;]", entry.partition("==")[2])[0] for entry in lock.get(name, [])})
+        versions[name] = {"pinned": ", ".join(pins), "tried": tried[name], "newest": newest.get(name, tried[name])}
+    ask = "import importlib.metadata, json; print(json.dumps(importlib.metadata.packages_distributions()))"
+    found: dict[str, Any] = json.loads(run(python, "-c", ask))
+    modules = {module: canonicalize_name(of[0]) for module, of in found.items() if canonicalize_name(of[0]) in names}
+    return versions, modules | {name: name for name in names}
+
+
+def main() -> None:
+    """Run all tasks, or those named on the command line, and write the report."""
+    tasks = sys.argv[1:] or [*(each.number for each in lesson.all_lessons()), "book", "tests"]
+    try:
+        python, tried = environment(ROT / "env", dependencies())
+        shutil.rmtree(CLONE, ignore_errors=True)
+        ignored = shutil.ignore_patterns("build", ".venv", ".git", "__pycache__", "notebooks", ".*_cache")
+        shutil.copytree(ROOT, CLONE, ignore=ignored)
+        options = ("--quiet", "--no-deps", "--no-build-isolation")
+        path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
+        run(
+            find_uv(),
+            "pip",
+            "install",
+            *options,
+            "--python",
+            python,
+            "--editable",
+            CLONE,
+            env={**os.environ, "PATH": path},
+        )
+        versions, modules = installed(python, tried)
+    except NewestError as error:
+        sys.exit(str(error))
+
+    outcomes: list[Outcome] = []
+
+    def tell(task: str) -> None:
+        outcome = attempt(task, python)
+        outcomes.append(outcome)
+        print(f"{task}: {'failed' if outcome.error else 'passed'} in {outcome.seconds:.0f} s", flush=True)
+        files.write_text(ROOT / "build" / "rot.md", report(versions, sorted(outcomes), modules))
+
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        list(pool.map(tell, [task for task in tasks if task != "tests"]))
+    if "tests" in tasks:
+        tell("tests")  # by themselves, because they use all processors
+    print("build/rot.md")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""`make rot`: what it asks for, what it counts as an error, and its report."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from rot import Outcome, culprit, dependencies, report, strict
+
+MODULES = {"sphinx": "sphinx", "cupy": "cupy-cuda13x", "cupy-cuda13x": "cupy-cuda13x"}
+
+
+def test_dependencies_have_no_bounds_and_none_needs_a_gpu() -> None:
+    names = dependencies()
+    assert "cupy-cuda13x" in names and "jupyter-book" in names and "cuda-core[cu13]" in names
+    assert [name for name in names if re.search(r"[<>=~;]|^torch|^pycuda", name)] == []
+
+
+def test_a_deprecation_is_an_error_where_our_own_code_causes_it(tmp_path: Path) -> None:
+    """PYTHONWARNINGS takes whole names of modules only, so each module of the package must be in it."""
+    assert "error::DeprecationWarning:fourways.book.build," in strict() and ":fourways.book," in strict()
+    (tmp_path / "other.py").write_text("import warnings; warnings.warn('theirs', DeprecationWarning)")
+    for code, status in (("import other", 0), ("import warnings; warnings.warn('ours', DeprecationWarning)", 1)):
+        environment = {"PYTHONWARNINGS": strict(), "PYTHONPATH": str(tmp_path)}
+        assert subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True).returncode == status
+
+
+def test_a_failure_is_charged_to_the_dependency_that_it_names_last() -> None:
+    traceback = 'File "/e/site-packages/sphinx/a.py"\nFile "/e/site-packages/cupy/b.py"\nValueError: no sphinx'
+    assert culprit(traceback, MODULES) == "cupy-cuda13x"
+    assert culprit("No module named 'sphinx'", MODULES) == "sphinx"
+    assert culprit("ZeroDivisionError", MODULES) == ""
+
+
+def test_the_report_names_versions_failures_and_warnings() -> None:
+    versions = {
+        "cupy-cuda13x": {"pinned": "14.2", "tried": "15.0", "newest": "15.0"},
+        "sphinx": {"pinned": "7.4.7", "tried": "9.0.4", "newest": "9.2.0"},
+    }
+    outcomes = [
+        Outcome("01", 3.2, "site-packages/cupy/b.py\nAttributeError: gone", []),
+        Outcome("02", 1.0, "", ["FutureWarning: cupy changes"]),
+        Outcome("03", 1.0, "killed", []),
+    ]
+    page = report(versions, outcomes, MODULES)
+    assert "| cupy-cuda13x | 14.2 | 15.0 | failure of 01, warning in 02 |" in page
+    assert "| sphinx | 7.4.7 | 9.2.0 (tried: 9.0.4) |  |" in page
+    assert "No direct dependency is named by: failure of 03." in page
+    assert (
+        "| 01 | 3 | failed |" in page and "## 01\n\n```text\nsite-packages/cupy/b.py\nAttributeError: gone\n```" in page
+    )
