@@ -1,13 +1,18 @@
-"""Generate committed parts of the book and the README: recorded examples of commands; the README's table and figure."""
+"""Generate committed parts of the book and the README.
+
+These are recorded examples of commands, the README's table and figure, and what the compilers say of each architecture.
+"""
 
 import sys
 
-from fourways.book import commands, readme
+from fourways.book import architectures, commands, readme
 
 match sys.argv[1:]:
     case ["commands", *names]:
         sys.exit(commands.record_examples(names))
     case ["readme"]:
         readme.main()
+    case ["architectures"]:
+        architectures.main()
     case _:
-        sys.exit("python -m fourways.book commands [NAME ...] | readme")
+        sys.exit("python -m fourways.book commands [NAME ...] | readme | architectures")
