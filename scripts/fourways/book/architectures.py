@@ -149,11 +149,11 @@ def page() -> str:
     columns: list[tables.Column] = [
         ("lesson", lambda row: names[row["lesson"].slug]),
         *((f"{GENERATIONS[arch]} sm_{arch}", arch) for arch in toolchain.ARCHITECTURES),
-        "kernels",
         ("largest call", lambda row: f"{row['bytes'] / 1e9:.2f} GB" if row["bytes"] else ""),
     ]
     note = f"Compiled by nvcc {stamp['nvcc']} and NVRTC {stamp['nvrtc']} on {stamp['date'][:10]}."
     html = tables.Table("architectures", shown, columns, note)._repr_mimebundle_()["text/html"]
+    html = re.sub(r" (sm_\d+</th>)", r"<br>\1", html)
     for slug, name in names.items():
         html = html.replace(f"<td>{escape(name)}<", f'<td><a href="lessons/{slug}.html">{escape(name)}</a><', 1)
     return f':::{{div}} recorded\n<div class="output text_html">{html}</div>\n:::\n'

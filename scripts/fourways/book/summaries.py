@@ -10,6 +10,7 @@ Everything on a card is taken from the lesson and its recording:
 - the tables of that section
 """
 
+import copy
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -41,37 +42,52 @@ def notebook(pages: Sequence[tuple[lesson.Lesson, Any]]) -> Any:
             continue
         question = re.sub(r" ?Place your bet[^.]*\.", "", bet[1]).strip()
         head = f"## {course.title(target)}\n\n[Read it](lessons/{target.slug}) · {target.meta['question']}\n\n**The bet.** {question}"
-        outputs, answer = evidence(merged)
+        shown, answer = evidence(merged)
         kept = "\n".join(f"- {sentence}" for sentence in keep(merged))
         tail = [f"**The answer.** {answer}" if answer else "", f"**To keep**\n\n{kept}", *_tables(merged), _run(target)]
         cells.append(nbformat.v4.new_markdown_cell(_at_root(head)))
-        if outputs:
-            cells.append(nbformat.v4.new_code_cell("", outputs=outputs, metadata={"tags": ["remove-input"]}))
+        cells += shown
         cells.append(nbformat.v4.new_markdown_cell(_at_root("\n\n".join(filter(None, tail)))))
     return nbformat.v4.new_notebook(cells=cells)
 
 
 def evidence(merged: Any) -> tuple[list[Any], str]:
-    """Return the outputs, tables and plots, that decide the bet of a lesson, and the first paragraph of its answer.
+    """Return the cells whose outputs decide the bet of a lesson, and the first paragraph of its answer.
 
-    The outputs stand between the question about the bet and its answer, or in the section of the answer.
+    The cells stand between the question about the bet and its answer, or in the section of the answer. Plots
+    alone are shown where there are some, else tables alone where there are some. The code is hidden.
     """
-    shown: list[Any] = []
+    seen: list[Any] = []
     asked = False
     for cell in merged.cells:
         if cell.cell_type == "code":
-            shown += cell.get("outputs", ())
+            seen.append(cell)
         elif answer := _TOLD.search(cell.source) or (asked and _ANSWER.search(cell.source)):
-            drawn = [output for output in shown if {"text/html", "image/svg+xml"} & output.get("data", {}).keys()]
             told = answer[1].strip()
             bold = answer.re is _TOLD and not told.startswith("**")  # "**The bet: all of them.** …"
             told = told if bold else told.removeprefix("**").strip()
-            return drawn or shown, f"{'**' * bold}{told[0].upper()}{told[1:]}"
+            for kind in ("image/svg+xml", "text/html", ""):
+                if shown := [_hidden(cell, kind) for cell in seen if _outputs(cell, kind)]:
+                    break
+            return shown, f"{'**' * bold}{told[0].upper()}{told[1:]}"
         elif _ASKED.search(cell.source):
-            shown, asked = [], True
+            seen, asked = [], True
         elif re.search("^## ", cell.source, re.MULTILINE) and not asked:
-            shown = []
+            seen = []
     return [], ""
+
+
+def _outputs(cell: Any, kind: str) -> list[Any]:
+    """Return the outputs of a code cell that have data of a MIME type; all outputs if it is empty."""
+    return [output for output in cell.outputs if not kind or kind in output.get("data", {})]
+
+
+def _hidden(cell: Any, kind: str) -> Any:
+    """Return a copy of a code cell that shows nothing but its outputs of one kind."""
+    shown = copy.deepcopy(cell)
+    shown.outputs = _outputs(shown, kind)
+    shown.metadata["tags"] = ["remove-input"]
+    return shown
 
 
 def keep(merged: Any) -> list[str]:
