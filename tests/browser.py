@@ -48,6 +48,10 @@ class Browser:
         """The value that a script returns in the page."""
         return self.driver.execute_script(script)
 
+    def press(self, keys: str) -> None:
+        """Press keys, in WebDriver's code points, on what has the focus."""
+        self.driver.switch_to.active_element.send_keys(keys)
+
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:

@@ -9,8 +9,9 @@ import pytest
 from browser import Browser, browser  # noqa: F401 (a fixture)
 from typer.main import get_command
 
-from fourways import book, cli, lesson
+from fourways import book, choosing, cli, lesson, tables
 from fourways.book.commands import COMMANDS
+from fourways.ways import WAYS
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +65,40 @@ def test_drawings_follow_the_theme(browser: Browser, real: Path) -> None:  # noq
     for dark in (False, True):
         browser.open(real / "lessons" / "00_two_workflows.html", dark=dark)
         assert set(browser.run(shown)) == {not dark}
+
+
+def test_the_kernel_runs_in_the_page(browser: Browser, real: Path) -> None:  # noqa: F811
+    """Lesson 04: a reader with a keyboard adds padding, then takes the tile away."""
+    browser.open(real / "lessons" / "04_transpose.html", 390)
+    said = "return document.querySelector('.explorable [role=status]').textContent"
+    assert "8 sectors; a copy touches 8. Shared memory: 33 turns" in browser.run(said)
+    browser.run("document.querySelector('.explorable [name=pad]:checked').focus()")
+    browser.press("\ue014")  # arrow to the right
+    assert "Shared memory: 2 turns" in browser.run(said) and "answer is right" in browser.run(said)
+    browser.run("document.querySelector('.explorable [name=tile]:checked').focus()")
+    browser.press("\ue012\ue012")  # twice to the left: 16, which wants a narrower block, then no tile
+    assert browser.run("return document.querySelector('.explorable [name=columns]:checked').value") == "16"
+    assert "20 sectors; a copy touches 8. The" in browser.run(said)
+    plain = (real / "lessons" / "04_transpose.html").read_text()
+    assert "banks_of_a_tile_light.svg" in plain and "Try it" not in plain, "without JavaScript the figure stays alone"
+    assert "access_pattern.js" in plain
+    assert "access_pattern.js" not in (real / "lessons" / "05_stencil.html").read_text()
+
+
+def test_a_reader_asks_the_model(browser: Browser, real: Path) -> None:  # noqa: F811
+    """Lesson 14: the page answers for one of the lesson's programs, and says what is wrong with a number."""
+    browser.open(real / "lessons" / "14_choosing.html", 390)
+    browser.run("document.querySelector('.program-time [name=\"a night on 64 machines\"]').click()")
+    rows = choosing.choose(choosing.costs(*choosing.recorded()), 30e-6, 200, 1, 1, 0, 64).rows
+    shown = browser.run("return [...document.querySelectorAll('.program-time strong')].map((each) => each.textContent)")
+    assert shown == [
+        f"{WAYS[row['way']].short}: {tables.seconds(row['total_seconds'])}, {row['verdict']}" for row in rows
+    ]
+    browser.run("document.querySelector('.program-time [name=cold]').focus()")
+    browser.press("5")  # 15 cold runs of 1
+    assert "Of them with empty caches: " in browser.run(
+        "return document.querySelector('.program-time [role=status]').textContent"
+    )
 
 
 def test_an_outside_request_and_an_error_would_be_seen(browser: Browser, tmp_path: Path) -> None:  # noqa: F811

@@ -1,18 +1,21 @@
 """Generate committed parts of the book and the README.
 
-These are recorded examples of commands, the README's table and figure, and what the compilers say of each architecture.
+They are recorded examples of commands, the README's table and figure, the kernel of lesson 04 in WebAssembly, and what
+the compilers say of each architecture.
 """
 
 import sys
 
-from fourways.book import architectures, commands, readme
+from fourways.book import architectures, commands, readme, wasm
 
 match sys.argv[1:]:
     case ["commands", *names]:
         sys.exit(commands.record_examples(names))
     case ["readme"]:
         readme.main()
+    case ["wasm"]:
+        print(wasm.build())
     case ["architectures"]:
         architectures.main()
     case _:
-        sys.exit("python -m fourways.book commands [NAME ...] | readme | architectures")
+        sys.exit("python -m fourways.book commands [NAME ...] | readme | wasm | architectures")

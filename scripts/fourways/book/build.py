@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from fourways import figures, files, kernels, lesson, tables
-from fourways.book import architectures, course, overview, results, summaries
+from fourways.book import architectures, costs, course, overview, results, summaries
 from fourways.book.record import fingerprint
 from fourways.ways import WAYS
 
@@ -96,6 +96,7 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
     (source / "_architectures.md").write_text(readable(architectures.page()), encoding="utf-8")
     nbformat.write(summaries.notebook([(page.lesson, page.notebook) for page in pages]), source / "summaries.ipynb")
     (source / "_results.md").write_text(results.reference(), encoding="utf-8")
+    (source / "_explorables" / "program_costs.js").write_text(costs.script(), encoding="utf-8")
     (source / "_static" / "ways.css").write_text(_way_styles(), encoding="utf-8")
     return pages
 

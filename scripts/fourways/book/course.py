@@ -10,7 +10,7 @@ TEACH = "Teach"
 """The part for teachers, which is no part of the course."""
 PARTS = {
     "Begin": ("first_minutes",),
-    "The four ways": ("00", "01", "02", "03", "04", "05", "your_own_kernel"),
+    "The four ways": ("00", "01", "02", "03", "04", "05", "road_to_the_roof", "your_own_kernel"),
     "Measure and understand": (
         "06",
         "which_timer",

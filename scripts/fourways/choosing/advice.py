@@ -140,7 +140,7 @@ def _on_candidate(taken: Candidate, situation: Situation) -> Iterator[str]:
     if not taken.is_built_ahead and situation.nodes > 1:
         yield (
             f"If the caches are empty, all {situation.nodes} machines compile, with one shared cache, too: fill it "
-            "before, or send the machine code (lesson 13)."
+            "before, or send the machine code (page Caches and storms)."
         )
     if not taken.is_built_ahead and situation.callers == "strangers":
         yield "When its users' first starts come to matter, ship cubins and PTX of the same source (lesson 13)."

@@ -368,41 +368,6 @@ def counting_meanwhile(calls: Mapping[str, Callable[[], Any]]) -> Table:
     return Table("gil", rows, columns, "Host clock, one call each.")
 
 
-Kernel = tuple[str, tuple[str, ...], tuple[int, int], tuple[int, int]]
-"""The text of a kernel, options of NVRTC, the threads of a block (x, y), and the cells that a block computes (x, y)."""
-
-
-def towards_the_roof(variants: Mapping[str, Kernel], reference: Callable[[Any], Any]) -> Table:
-    """Time kernels that step one large plate (device clock), and the device copy of as many bytes.
-
-    A variant's name begins with that of its kernel(u, v, h, w), up to a comma. `reference(u)` takes and returns CuPy's
-    arrays. A variant called `…, odd width` gets a plate that is one cell narrower.
-    Raises AssertionError if an answer is wrong.
-    """
-    import cupy as cp
-
-    side = int(timing.gpu_size(bytes_per_element=32, most=2**28) ** 0.5) // 4 * 4
-    plate = cp.random.default_rng(1).random((side, side), dtype=cp.float32)
-    narrow = cp.ascontiguousarray(plate[:, :-1])
-    pairs = {each.shape: (each, cp.empty_like(each)) for each in (plate, narrow)}
-    calls: dict[str, Callable[[], None]] = {}
-    registers: list[int] = []
-    for name, (text, options, block, (across, down)) in variants.items():
-        kernel = cp.RawModule(code=text, options=options).get_function(name.split(",")[0])
-        u, v = pairs[(narrow if name.endswith("odd width") else plate).shape]
-        v.fill(cp.nan)
-        h, w = u.shape
-        arguments = (-(-w // across), -(-h // down)), block, (u, v, np.int64(h), np.int64(w))
-        calls[name] = functools.partial(kernel, *arguments)
-        calls[name]()
-        assert bool((v == reference(u)).all()), f"{name}: a wrong answer"
-        registers.append(kernel.num_regs)
-    timed = timing.time_calls(calls, moved=2 * plate.nbytes, name="variants")
-    rows = [row | {"registers": count} for row, count in zip(timed.rows, [*registers, None], strict=True)]
-    columns: list[Column] = ["way", "seconds", "bytes_per_second", "share", "registers"]
-    return Table("variants", rows, columns, f"{side} × {side} cells, device clock.")
-
-
 # --- judges ----------------------------------------------------------------------------------------------------------
 
 _PLATES = """

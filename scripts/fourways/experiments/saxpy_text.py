@@ -1,15 +1,18 @@
 """What lesson 02 tries with a kernel's text: variants in a sweep, compiler options, and changes that CuPy's cache sees.
 
-The sweep and the builds need a GPU, the options need NVRTC, and the judge of the lesson's exercise needs neither.
+The sweep and the builds need a GPU, the options need NVRTC, and the judges of the lesson's exercises need neither.
 """
 
+import io
 import json
 import os
+import random
 import re
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import CodeType
@@ -17,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import building, timing, toolchain
+from fourways import building, checking, host, timing, toolchain
 from fourways.tables import Row, Table, summary
 
 ANSWER = '#include "answer.h"\nextern "C" __global__ void answer(float *y) { *y = ANSWER; }\n'
@@ -177,6 +180,35 @@ def builds(text: str) -> Table:
         samples[name].append(seconds(*([f"-DUNUSED={time.time_ns()}"] if name == "new" else [])))
     rows = [{"options": name, "clock": "host", "seconds": summary(times)} for name, times in samples.items()]
     return Table("saxpy_builds", rows)
+
+
+def check_axpby(text: str, make_inputs: Callable[[int], tuple]) -> bool:
+    """Judge the text of a kernel `axpby(a, x, y, z, n)`, where the macro `B` is the factor of y, 1 by default.
+
+    It is tried by the host way without an option, with `-DB=3`, and with a random factor. `make_inputs(size)` returns
+    a, x and y. Prints a line for each, and returns whether all are right.
+    """
+    for factor in (1, 3, random.randrange(4, 1000)):
+        options = () if factor == 1 else (f"-DB={factor}",)
+        try:
+            kernel = host.compile(text, options=options).get_function("axpby")
+        except (host.CompileError, host.KernelError) as error:
+            print(checking.not_yet(error))
+            return False
+
+        def launch(a: Any, x: Any, y: Any, z: Any, kernel: Any = kernel) -> None:
+            kernel((max(1, (x.size + 255) // 256),), (256,), (a, x, y, z, np.int64(x.size)))
+
+        def reference(a: Any, x: Any, y: Any, factor: int = factor) -> Any:
+            return a * x + factor * y
+
+        said = io.StringIO()
+        with redirect_stdout(said):
+            is_right = checking.exercise(launch, make_inputs, reference, rtol=1e-5, launches=1)
+        print(said.getvalue().rstrip(), f"({' '.join(options) or 'no option'})")
+        if not is_right:
+            return False
+    return True
 
 
 def check_header_option(function: Any) -> str:
