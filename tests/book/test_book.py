@@ -1,5 +1,6 @@
 """The book of this clone, in a browser: every lesson and command has its page, which asks nobody for anything."""
 
+import base64
 import json
 import re
 from collections.abc import Callable
@@ -58,6 +59,21 @@ def test_no_page_asks_for_anything_outside_or_complains(
         assert browser.run("return document.documentElement.dataset.theme") == ("dark" if dark else "light")
         wide = browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide == 0, f"{path.name} is wider than a window of {width}"
+
+
+def test_each_summary_card_is_one_sheet_of_paper(browser: Browser, real: Path) -> None:  # noqa: F811
+    browser.open(real / "summaries.html")
+    cards = browser.run("return document.querySelectorAll('#summary-cards > section').length")
+    paper = {"paperWidth": 8.27, "paperHeight": 11.69}  # inches: A4
+    printed = browser.driver.execute_cdp_cmd("Page.printToPDF", paper)["data"]
+    sheets = re.findall(rb"/Type\s*/Page\b", base64.b64decode(printed))
+    assert cards >= len(lesson.all_lessons()) and len(sheets) == 1 + cards
+
+
+def test_a_wide_table_takes_the_keyboard(browser: Browser, real: Path) -> None:  # noqa: F811
+    table = "return document.querySelector('.output.text_html').tabIndex"
+    assert browser.open(real / "architectures.html", width=390) == []
+    assert browser.run(table) == 0
 
 
 def test_drawings_follow_the_theme(browser: Browser, real: Path) -> None:  # noqa: F811

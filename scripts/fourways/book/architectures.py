@@ -1,8 +1,8 @@
 """The book's table of which lesson compiles for which GPU: what NVRTC and nvcc say of each lesson's kernels.
 
-`python -m fourways.book architectures` compiles them all, and writes `book/architectures.json`. This takes minutes, so
-the book is built from the file. A lesson's kernels are the files that its front matter names, and each text with a
-`__global__` function in its code cells, without cells tagged `exercise`.
+`python -m fourways.book architectures` compiles those that have changed, and writes `book/architectures.json`. All of
+them take minutes, so the book is built from the file. A lesson's kernels are the files that its front matter names, and
+each text with a `__global__` function in its code cells, without cells tagged `exercise`.
 """
 
 import ast
@@ -90,12 +90,17 @@ def _bytes(source: Path | str) -> bytes:
 
 
 def main() -> None:
-    """Ask the compilers about every lesson and page, and write `file()`."""
+    """Ask the compilers about the lessons that have changed, or with new compilers about all; write `file()`."""
+    stamp = {key: value for key, value in toolchain.stamp().items() if key in ("nvcc", "nvrtc", "date")}
+    before = json.loads(file().read_text(encoding="utf-8")) if file().is_file() else {"stamp": {}, "lessons": {}}
+    same = all(before["stamp"].get(key) == stamp[key] for key in ("nvcc", "nvrtc"))
     lessons = {}
     for each in [*lesson.all_lessons(), *lesson.pages()]:
-        print(each.slug, file=sys.stderr)
-        lessons[each.slug] = compiled(each)
-    stamp = {key: value for key, value in toolchain.stamp().items() if key in ("nvcc", "nvrtc", "date")}
+        if same and up_to_date(each, before["lessons"]):
+            lessons[each.slug] = before["lessons"][each.slug]
+        else:
+            print(each.slug, file=sys.stderr)
+            lessons[each.slug] = compiled(each)
     files.write_text(file(), json.dumps({"stamp": stamp, "lessons": lessons}, indent=1) + "\n")
 
 
@@ -114,7 +119,9 @@ def rows() -> list[tables.Row]:
             whole = [by for by in said[target.slug]["kernels"].values() if any(map(_takes, by.values()))]
             row["kernels"] = len(whole)
             for arch in toolchain.ARCHITECTURES if whole else ():
-                row[arch] = "yes" if all(any(_takes({arch: each[arch]}) for each in by.values()) for by in whole) else "no"
+                row[arch] = (
+                    "yes" if all(any(_takes({arch: each[arch]}) for each in by.values()) for by in whole) else "no"
+                )
         ran, row["bytes"] = _recorded(target)
         made.append(row | dict.fromkeys(ran, "ran"))
     return made

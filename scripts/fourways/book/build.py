@@ -91,6 +91,7 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
     contents = source / "_toc.yml"
     contents.write_text(re.sub(r"(?m)^  # .*lessons.*$", course.chapters(), contents.read_text(encoding="utf-8")))
     (source / "_lessons.md").write_text(course.cards(), encoding="utf-8")
+    (source / "_citations.md").write_text(course.citations(), encoding="utf-8")
     (source / "_needs.html").write_text(course.needs_map(), encoding="utf-8")
     (source / "_overview.md").write_text(overview.page(), encoding="utf-8")
     (source / "_architectures.md").write_text(readable(architectures.page()), encoding="utf-8")

@@ -41,7 +41,8 @@ def notebook(pages: Sequence[tuple[lesson.Lesson, Any]]) -> Any:
         if not (bet := _BET.search("\n".join(_markdown(merged)))):
             continue
         question = re.sub(r" ?Place your bet[^.]*\.", "", bet[1]).strip()
-        head = f"## {course.title(target)}\n\n[Read it](lessons/{target.slug}) · {target.meta['question']}\n\n**The bet.** {question}"
+        link = f"[Read it](lessons/{target.slug}) · {target.meta['question']}"
+        head = f"## {course.title(target)}\n\n{link}\n\n**The bet.** {question}"
         shown, answer = evidence(merged)
         kept = "\n".join(f"- {sentence}" for sentence in keep(merged))
         tail = [f"**The answer.** {answer}" if answer else "", f"**To keep**\n\n{kept}", *_tables(merged), _run(target)]
@@ -99,7 +100,7 @@ def keep(merged: Any) -> list[str]:
 
 
 def _parts(merged: Any) -> tuple[str, str]:
-    """Return the text of a lesson's core up to the section that decides, and the text of that section, without boxes."""
+    """Return the text of a lesson's core before the section that decides, and that section's, both without boxes."""
     core = (source for source, deep in zip(_markdown(merged, True), lesson.deeper(merged), strict=True) if not deep)
     sections = re.split(r"^## (.+)$", _BOX.sub("", "\n\n".join(core)), flags=re.MULTILINE)
     titles = sections[1::2]
@@ -120,14 +121,15 @@ def _markdown(merged: Any, all_cells: bool = False) -> Iterator[str]:
 def _points(text: str) -> list[str]:
     """Return the sentences with bold words, of paragraphs and lists; what is bold as a whole, with the next sentence.
 
-    A bold title of up to three words is no point, nor is a sentence that ends with a colon.
+    A bold title of up to three words is no point, nor is the end of a line that leads to what follows, by a colon.
     """
     points: list[str] = []
     for line in re.findall(r"^(?!\|)(?:- |\d\. )?(.+)", text, re.MULTILINE):
         sentences = _sentences(line)
         for sentence, after in zip(sentences, [*sentences[1:], ""], strict=True):
             whole = re.fullmatch(r"\*\*[^*]+\*\*", sentence)
-            if "**" in sentence and not sentence.endswith(":") and not (whole and len(sentence.split()) < 4):
+            leads = sentence.rstrip("*").endswith(":") and not after
+            if "**" in sentence and not leads and not (whole and len(sentence.split()) < 4):
                 follows = after if whole and not after.endswith(":") else ""
                 points.append(f"{sentence} {follows}".strip())
     return points
