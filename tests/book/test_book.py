@@ -76,6 +76,31 @@ def test_a_wide_table_takes_the_keyboard(browser: Browser, real: Path) -> None: 
     assert browser.run(table) == 0
 
 
+def test_every_definition_is_there_and_the_glossary_is_sorted(real: Path) -> None:
+    for path in real.rglob("*.html"):
+        html = path.read_text()
+        linked = set(re.findall(r'glossary\.html#(term-[^"]+)"[^>]*><span class="glossary-term"', html))
+        if linked:
+            assert set(json.loads(html.partition("const GLOSSARY = ")[2].partition(";</script>")[0])) == linked
+    terms = re.findall(r'<dt id="term-[^"]+">([^<]+)', (real / "glossary.html").read_text())
+    assert len(terms) == len({term.lower() for term in terms}), "each term stands there once"
+    assert terms[0] == "ABI" and terms[-1] == "wheel"
+
+
+def test_ways_stand_side_by_side_also_on_the_first_page_and_where_a_chosen_way_lacks(
+    browser: Browser,  # noqa: F811
+    real: Path,
+) -> None:
+    columns = "return [...document.querySelectorAll('.two-ways > pre')].map(e => [e.ariaLabel, e.textContent.trim()])"
+    browser.open(real / "index.html")
+    browser.run("document.querySelector('.side-by-side button').click()")
+    browser.run("document.querySelector('.side-by-side select').focus()")
+    browser.press("PyCUDA")
+    assert [way for way, code in browser.run(columns) if code] == ["PyCUDA", "pybind11"]
+    browser.driver.get((real / "lessons" / "12_more_ways.html").as_uri())
+    assert [way for way, code in browser.run(columns) if code] == ["NVRTC", "pybind11"]
+
+
 def test_drawings_follow_the_theme(browser: Browser, real: Path) -> None:  # noqa: F811
     shown = "return [...document.querySelectorAll('article img.only-light')].map(image => image.offsetHeight > 0)"
     for dark in (False, True):

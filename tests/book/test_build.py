@@ -46,6 +46,9 @@ Prose with a picture and {{cite}}`nvrtc`.
 
 See also the [glossary](../book/glossary.md).
 
+A `block` is in a [grid](../book/glossary.md). In the same way, **threads** have blocks; a block has a *shared
+memory*. Grids have blocks.
+
 **NVRTC** is a library.
 
 ```{{code-cell}} python
@@ -77,7 +80,7 @@ The answer in words.
 :class: predict
 What is printed?
 
-- nothing
+- a warp
 - the slug
 :::
 
@@ -260,7 +263,7 @@ def test_a_choice_opens_the_answer_and_the_output(built: dict[str, Any], browser
     is_open = "return [...document.querySelectorAll('details:not(.deeper)')].slice(1).map(fold => fold.open)"
     assert browser.run(is_open) == [False, False, False], "solution in words, output, answer"
     assert browser.run("return [...document.querySelectorAll('.predict button')].map(b => b.innerText)") == [
-        "nothing",
+        "a warp",
         "the slug",
     ]
     browser.run("document.querySelectorAll('.predict button')[0].click()")
@@ -292,6 +295,76 @@ def test_ways_are_tabs_whose_choice_the_next_page_keeps(built: dict[str, Any], b
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     assert browser.run(shown) == [True, True]
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_the_first_use_of_a_term_in_plain_text_links_to_the_glossary(built: dict[str, Any]) -> None:
+    html = page(built, "00_fresh")
+    linked = re.findall(r'href="../glossary.html#(term-[\w-]+)"[^>]*><span class="glossary-term">([^<]+)<', html)
+    assert linked == [
+        ("term-block", "blocks"),
+        ("term-shared-memory", "shared\nmemory"),
+        ("term-grid", "Grids"),
+        ("term-nvcc", "nvcc"),
+    ], "no code, link, bold word, other sense of a way, second use, or choice of a question"
+    definitions = json.loads(html.partition("const GLOSSARY = ")[2].partition(";</script>")[0])
+    assert set(definitions) == {term for term, _ in linked}
+    assert "glossary-term" not in (built["folder"] / "glossary.html").read_text()
+
+
+TERM = "a:has(> .glossary-term)"
+DEFINITIONS = "return [...document.querySelectorAll('.definition:popover-open')].map(e => e.innerText)"
+BLOCK = "Threads that run on the same multiprocessor. They can share memory and wait for each other."
+
+
+def test_a_definition_shows_on_hover_and_focus_until_escape(built: dict[str, Any], browser: Browser) -> None:  # noqa: F811
+    browser.open(built["folder"] / "lessons" / "00_fresh.html")
+    browser.hover(TERM)
+    assert browser.run(DEFINITIONS) == [BLOCK]
+    browser.press("\ue00c")  # Escape
+    assert browser.run(DEFINITIONS) == []
+    browser.run(f"document.querySelector('{TERM}').focus({{focusVisible: true}})")
+    assert browser.run(DEFINITIONS) == [BLOCK]
+    described = "return document.getElementById(document.activeElement.getAttribute('aria-describedby')).innerText"
+    assert browser.run(described) == BLOCK
+    browser.press("\ue004")  # Tab
+    assert BLOCK not in browser.run(DEFINITIONS)
+
+
+def test_a_tap_shows_a_definition_and_a_second_tap_follows_the_link(built: dict[str, Any], browser: Browser) -> None:  # noqa: F811
+    page = built["folder"] / "lessons" / "00_fresh.html"
+    browser.open(page, 390)
+    browser.tap(TERM)
+    assert browser.run(DEFINITIONS) == [BLOCK] and browser.driver.current_url == page.as_uri()
+    browser.tap(TERM)
+    assert browser.driver.current_url == (built["folder"] / "glossary.html").as_uri() + "#term-block"
+
+
+def test_two_ways_stand_side_by_side_on_each_page_until_switched_off(built: dict[str, Any], browser: Browser) -> None:  # noqa: F811
+    browser.open(built["folder"] / "lessons" / "00_fresh.html")
+    tabs = "return document.querySelector('.ways').checkVisibility()"
+    columns = "return [...document.querySelectorAll('.two-ways > pre')].map(e => [e.ariaLabel, e.textContent])"
+    texts = {way: f"def doublify_{way.lower()}(x, y):\n    pass\n" for way in ("NVRTC", "PyCUDA")}
+    assert browser.run(tabs) and browser.run(columns) == []
+    browser.run("document.querySelector('.side-by-side button').focus()")
+    browser.press("\ue007")  # Enter
+    assert not browser.run(tabs)
+    assert browser.run(columns) == [[way, text] for way, text in texts.items()]
+    marked = "return [...document.querySelectorAll('.two-ways mark')].map(e => e.textContent)"
+    assert browser.run(marked) == [text.splitlines(keepends=True)[0] for text in texts.values()]
+    status = "return document.querySelector('.side-by-side [role=status]').innerText"
+    assert browser.run(status) == "Lines that differ: 1 of 2 in NVRTC, 1 of 2 in PyCUDA."
+    places = "return [...document.querySelectorAll('.two-ways > pre')].map(e => [e.offsetLeft > 300, e.offsetTop])"
+    assert [place[0] for place in browser.run(places)] == [False, True], "on a wide page, beside each other"
+    browser.run("document.querySelector('.side-by-side select').focus()")
+    browser.press("PyCUDA")  # the way on the other side: the two change places
+    assert [column[0] for column in browser.run(columns)] == ["PyCUDA", "NVRTC"]
+    browser.driver.get((built["folder"] / "lessons" / "02_new.html").as_uri())
+    assert [column[0] for column in browser.run(columns)] == ["PyCUDA", "NVRTC"], "the choice is kept"
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert browser.run(tabs), "paper shows the tabs"
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    browser.run("document.querySelector('.side-by-side button').click()")
+    assert browser.run(tabs) and not browser.run("return document.querySelector('.two-ways').checkVisibility()")
 
 
 def test_pictures_and_links_of_a_lesson_resolve(built: dict[str, Any]) -> None:
