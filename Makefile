@@ -7,7 +7,7 @@
 #   make lessons PYTHON=python3    use an interpreter that has the packages; install nothing
 #                                  (wheels it lacks: WHEELHOUSE=folder, made by `fourways wheelhouse folder`)
 .SECONDARY:
-.PHONY: help setup lessons test test-all bench gpu smoke record readme wasm book book-sphinx rot lint lock clean
+.PHONY: help setup lessons test test-all bench gpu smoke record readme wasm architectures book book-sphinx rot lint lock clean
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
@@ -79,6 +79,10 @@ readme: setup
 	$(PY) -m fourways.book readme
 
 # Needs clang and lld; the result is committed.
+architectures: setup
+	@echo "The lessons' kernels that have changed, by both compilers for each architecture: all take about three minutes"
+	$(PY) -m fourways.book architectures
+
 wasm: setup
 	$(PY) -m fourways.book wasm
 

@@ -1,5 +1,6 @@
 """The book of this clone, in a browser: every lesson and command has its page, which asks nobody for anything."""
 
+import base64
 import json
 import re
 from pathlib import Path
@@ -108,6 +109,19 @@ def test_search_finds_a_word(browser: Browser, real: Path) -> None:  # noqa: F81
     browser.wait("return document.querySelectorAll('#search-results li a').length > 0")
     found = browser.run("return [...document.querySelectorAll('#search-results li a')].map(link => link.href)")
     assert [link for link in found if "/lessons/04_transpose.html" in link]
+def test_each_summary_card_is_one_sheet_of_paper(browser: Browser, real: Path) -> None:  # noqa: F811
+    browser.open(real / "summaries.html")
+    cards = browser.run("return document.querySelectorAll('#summary-cards > section').length")
+    paper = {"paperWidth": 8.27, "paperHeight": 11.69}  # inches: A4
+    printed = browser.driver.execute_cdp_cmd("Page.printToPDF", paper)["data"]
+    sheets = re.findall(rb"/Type\s*/Page\b", base64.b64decode(printed))
+    assert cards >= len(lesson.all_lessons()) and len(sheets) == 1 + cards
+
+
+def test_a_wide_table_takes_the_keyboard(browser: Browser, real: Path) -> None:  # noqa: F811
+    table = "return document.querySelector('.output.text_html').tabIndex"
+    assert browser.open(real / "architectures.html", width=390) == []
+    assert browser.run(table) == 0
 
 
 def test_every_definition_is_there_and_the_glossary_is_sorted(real: Path) -> None:

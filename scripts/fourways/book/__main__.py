@@ -1,11 +1,12 @@
 """Generate committed parts of the book and the README.
 
-They are recorded examples of commands, the README's table and figure, and the kernel of lesson 04 in WebAssembly.
+They are recorded examples of commands, the README's table and figure, the kernel of lesson 04 in WebAssembly, and what
+the compilers say of each architecture.
 """
 
 import sys
 
-from fourways.book import commands, readme, wasm
+from fourways.book import architectures, commands, readme, wasm
 
 match sys.argv[1:]:
     case ["commands", *names]:
@@ -14,5 +15,7 @@ match sys.argv[1:]:
         readme.main()
     case ["wasm"]:
         print(wasm.build())
+    case ["architectures"]:
+        architectures.main()
     case _:
-        sys.exit("python -m fourways.book commands [NAME ...] | readme | wasm")
+        sys.exit("python -m fourways.book commands [NAME ...] | readme | wasm | architectures")

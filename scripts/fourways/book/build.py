@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from fourways import figures, files, kernels, lesson, tables
-from fourways.book import costs, course, overview, results
+from fourways.book import architectures, costs, course, overview, results, summaries
 from fourways.book.record import fingerprint
 from fourways.ways import WAYS
 
@@ -102,8 +102,11 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
     contents = source / "_toc.yml"
     contents.write_text(re.sub(r"(?m)^  # .*lessons.*$", course.chapters(), contents.read_text(encoding="utf-8")))
     (source / "_lessons.md").write_text(course.cards(), encoding="utf-8")
+    (source / "_citations.md").write_text(course.citations(), encoding="utf-8")
     (source / "_needs.html").write_text(course.needs_map(), encoding="utf-8")
     (source / "_overview.md").write_text(overview.page(source / "figures"), encoding="utf-8")
+    (source / "_architectures.md").write_text(readable(architectures.page()), encoding="utf-8")
+    nbformat.write(summaries.notebook([(page.lesson, page.notebook) for page in pages]), source / "summaries.ipynb")
     (source / "_results.md").write_text(results.reference(), encoding="utf-8")
     (source / "_explorables" / "program_costs.js").write_text(costs.script(), encoding="utf-8")
     (source / "_static" / "ways.css").write_text(_way_styles(), encoding="utf-8")

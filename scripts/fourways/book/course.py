@@ -68,6 +68,18 @@ def _card(each: lesson.Lesson) -> str:
     )
 
 
+def citations() -> str:
+    """Return a Markdown list of the course's lessons, each with all sources that it cites."""
+    lines = []
+    for _, lessons in parts():
+        for each in lessons:
+            groups = re.findall(r"\{cite\}`([^`]+)`", each.path.read_text(encoding="utf-8"))
+            keys = dict.fromkeys(key.strip() for group in groups for key in group.split(","))
+            if keys:
+                lines.append(f"- [{title(each).partition(':')[0]}](lessons/{each.slug}) {{cite}}`{','.join(keys)}`")
+    return "\n".join([*lines, ""])
+
+
 def needs(each: lesson.Lesson) -> set[str]:
     """Return the numbers of the lessons that the first sentence behind "You need" names."""
     sentence = re.search(r"\*\*You need\*\*(.*?)(?:\. |\.$)", each.path.read_text(encoding="utf-8"), re.MULTILINE)

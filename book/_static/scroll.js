@@ -1,0 +1,5 @@
+// A table or listing that is wider than the page gets the keyboard's focus, so that the arrow keys scroll it.
+addEventListener("load", () => {
+  for (const region of document.querySelectorAll(".output.text_html, pre"))
+    if (region.scrollWidth > region.clientWidth) region.tabIndex = 0;
+});
