@@ -50,6 +50,8 @@ def build(commands: Mapping[str, str], out: Path | None = None) -> Path:
     """
     if find_spec("jupyter_book") is None:
         raise BookError("Jupyter Book is not installed in this Python. `make setup` installs it (the extra `book`).")
+    import nbformat
+
     out = out or kernels.root() / "build" / "book"
     out.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=".book-", dir=out.parent) as folder:
@@ -58,6 +60,9 @@ def build(commands: Mapping[str, str], out: Path | None = None) -> Path:
             if page.stale:
                 log.warning("%s: no outputs in the book. %s", page.lesson.slug, page.stale)
         html = _render(source, Path(folder, "output"))
+        for each in _lessons():
+            nbformat.write(lesson.alone(each), html / "lessons" / f"{each.slug}.ipynb")
+            (html / "lessons" / f"{each.slug}.py").write_text(lesson.script(each), encoding="utf-8")
         if out.exists():
             out.rename(Path(folder, "old"))  # deleted with the temporary folder
         html.rename(out)
@@ -73,8 +78,7 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
 
     book = kernels.root() / "book"
     shutil.copytree(book, source, ignore=shutil.ignore_patterns("recorded", "results"))
-    lessons = [*lesson.all_lessons(), *lesson.pages()]
-    pages = [merge(each, book / "recorded" / f"{each.slug}.ipynb") for each in lessons]
+    pages = [merge(each, book / "recorded" / f"{each.slug}.ipynb") for each in _lessons()]
     (source / "lessons").mkdir()
     for page in pages:
         for cell in page.notebook.cells:
@@ -96,6 +100,10 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
     (source / "_results.md").write_text(results.reference(), encoding="utf-8")
     (source / "_static" / "ways.css").write_text(_way_styles(), encoding="utf-8")
     return pages
+
+
+def _lessons() -> list[lesson.Lesson]:
+    return [*lesson.all_lessons(), *lesson.pages()]
 
 
 def merge(target: lesson.Lesson, recording: Path) -> Page:

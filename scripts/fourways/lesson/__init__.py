@@ -4,13 +4,14 @@ A lesson is a MyST notebook, `lessons/NN_slug.md`. The code in its cells is the 
 recorded. This package holds no second copy of it.
 """
 
-from fourways.lesson.export import export
+from fourways.lesson.export import alone, export, script
 from fourways.lesson.folds import asked, deeper
 from fourways.lesson.length import FORMULA, length
 from fourways.lesson.meant import lesson_or_case
 from fourways.lesson.needs import load_ipython_extension, skip_reason
 from fourways.lesson.notebook import Lesson, all_lessons, find, kernel_file, pages, tags
 from fourways.lesson.nvtx import name_cells
+from fourways.lesson.online import address, hosts
 from fourways.lesson.recorded import BOOK, outputs
 from fourways.lesson.run import RECORDS, Interrupted, LessonRun, at_once, outcomes, run_all
 from fourways.lesson.task import task
