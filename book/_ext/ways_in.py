@@ -1,6 +1,11 @@
-"""Sphinx: a lesson's page offers its notebook and script for download, and opens the notebook at Colab or Kaggle."""
+"""Sphinx: a lesson's page offers its notebook and script for download, and opens the notebook at Colab or Kaggle.
 
-from fourways import lesson
+The EPUB gets the version.
+"""
+
+import tomllib
+
+from fourways import kernels, lesson
 
 
 def add_buttons(app, pagename, templatename, context, doctree):
@@ -29,5 +34,7 @@ def button(text, url, tooltip, icon):
 
 def setup(app):
     """Called by Sphinx."""
+    project = tomllib.loads((kernels.root() / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    app.connect("config-inited", lambda _, config: setattr(config, "version", project["version"]))
     app.connect("html-page-context", add_buttons, priority=502)  # after the theme's own
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -133,6 +133,7 @@ def empty_clone(root: Path, folder: Path) -> Path:
     """A clone with the real book and kernels, and no lesson."""
     for part in ("cpp", "book"):
         shutil.copytree(root / part, folder / part, ignore=shutil.ignore_patterns("recorded", "results"))
+    shutil.copy(root / "pyproject.toml", folder)  # the version
     (folder / "lessons").mkdir()
     for text in (folder / "book").glob("*.md"):
         text.write_text(re.sub(r"\[.*\]\(lessons/.*\)", "", text.read_text()))
@@ -196,6 +197,14 @@ def test_recorded_outputs_are_in_the_book_and_say_where_they_come_from(built: di
     for fact in ("NVIDIA T1000", "driver 580.1", "nvcc 13.0.88", "NVRTC 13.0", "2026-11-21"):
         assert fact in provenance
     assert "This page shows no outputs" not in html
+
+
+def test_a_lesson_is_offered_as_notebook_and_script(built: dict[str, Any]) -> None:
+    for ending in (".ipynb", ".py"):
+        assert f'href="00_fresh{ending}"' in page(built, "00_fresh")
+        assert (built["folder"] / "lessons" / f"00_fresh{ending}").is_file()
+    assert "_sources" not in page(built, "00_fresh"), "it has the solutions, and what Jupyter cannot show"
+    assert "colab" not in page(built, "00_fresh").lower(), "no address, no link"
 
 
 def test_stale_outputs_are_not_and_the_page_says_what_changed(built: dict[str, Any]) -> None:

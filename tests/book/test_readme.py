@@ -32,7 +32,8 @@ def clone(root: Path, tmp_path: Path) -> Path:
     """What the README is made of."""
     (tmp_path / "cpp" / "kernels").mkdir(parents=True)
     shutil.copytree(root / "lessons", tmp_path / "lessons")
-    shutil.copy(root / "README.md", tmp_path)
+    for name in ("README.md", "CITATION.cff"):
+        shutil.copy(root / name, tmp_path)
     for folder in ("results", "recorded"):
         shutil.copytree(root / "book" / folder, tmp_path / "book" / folder)
     return tmp_path
@@ -48,6 +49,13 @@ def test_table_and_figure_are_up_to_date(root: Path, clone: Path) -> None:
         shown = words(clone / figure)
         assert words(root / figure) == shown, "run `make readme`"
         assert "pybind11" in shown and "host" not in shown and len(shown) >= 4 + 4 * 4
+
+
+def test_the_address_is_filled_in_from_the_citation(root: Path, clone: Path) -> None:
+    citation = clone / "CITATION.cff"
+    citation.write_text(citation.read_text().replace("# repository-code:", "repository-code:"))
+    assert make_readme(clone).returncode == 0
+    assert "git clone https://github.com/OWNER/four-ways four-ways && cd" in (clone / "README.md").read_text()
 
 
 def test_the_readme_is_short_and_its_conclusion_is_computed(root: Path) -> None:

@@ -59,7 +59,7 @@ def build(commands: Mapping[str, str], out: Path | None = None) -> Path:
         for page in assemble(source, commands):
             if page.stale:
                 log.warning("%s: no outputs in the book. %s", page.lesson.slug, page.stale)
-        html = _render(source, Path(folder, "output"))
+        html = render(source, Path(folder, "output"))
         for each in _lessons():
             nbformat.write(lesson.alone(each), html / "lessons" / f"{each.slug}.ipynb")
             (html / "lessons" / f"{each.slug}.py").write_text(lesson.script(each), encoding="utf-8")
@@ -94,6 +94,8 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
         (source / "commands" / f"{name}.md").write_text(text, encoding="utf-8")
     contents = source / "_toc.yml"
     contents.write_text(re.sub(r"(?m)^  # .*lessons.*$", course.chapters(), contents.read_text(encoding="utf-8")))
+    installation = source / "installation.md"
+    installation.write_text(lesson.with_address(installation.read_text(encoding="utf-8")), encoding="utf-8")
     (source / "_lessons.md").write_text(course.cards(), encoding="utf-8")
     (source / "_needs.html").write_text(course.needs_map(), encoding="utf-8")
     (source / "_overview.md").write_text(overview.page(), encoding="utf-8")
@@ -207,20 +209,25 @@ def _way_styles() -> str:
     )
 
 
-def _render(source: Path, output: Path) -> Path:
-    """Run Jupyter Book with warnings as errors, and return the folder of HTML."""
+def render(source: Path, output: Path, builder: str = "html") -> Path:
+    """Run Jupyter Book with warnings as errors, and return the folder that one of Sphinx's builders wrote.
+
+    Raises BookError for a warning, and for an image without alternative text.
+    """
     program = "from jupyter_book.cli.main import main; main(prog_name='jupyter-book')"
     options = ["-W", "-n", "--keep-going", "-q", "--path-output", str(output)]
+    if builder != "html":
+        options += ["--builder", "custom", "--custom-builder", builder]
     command = [sys.executable, "-c", program, "build", *options, str(source)]
     done = subprocess.run(command, capture_output=True, text=True)
-    html = output / "_build" / "html"
-    if done.returncode or not (html / "index.html").is_file():
+    html = output / "_build" / builder
+    if done.returncode or not any(html.glob("index.*html")):
         said = files.plain(done.stderr + done.stdout).replace(f"{source}/", "")
         warnings = [line for line in said.splitlines() if re.search("WARNING|ERROR", line)]
         raise BookError("The book was not built:\n" + ("\n".join(warnings) or said.strip()[-2000:]))
     if blank := [
         f"{page.relative_to(html)}: {image}"
-        for page in html.rglob("*.html")
+        for page in html.rglob("*.*html")
         for image in re.findall(r"<img[^>]*>", page.read_text(encoding="utf-8"))
         if not re.search(r'alt="(?!\S*_images/)', image)
     ]:

@@ -24,6 +24,11 @@ def address() -> str | None:
     return match[1].removesuffix("/").removesuffix(".git") if match else None
 
 
+def with_address(text: str) -> str:
+    """Return `text` with the repository's address in its `git clone … four-ways`, if the address is filled in."""
+    return re.sub(r"(?<=git clone )\S+(?= four-ways)", lambda match: address() or match[0], text)
+
+
 def hosts(slug: str) -> dict[str, str]:
     """Return the links that open the notebook of lesson `slug` at Colab and Kaggle, by the host's name.
 
