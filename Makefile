@@ -7,7 +7,7 @@
 #   make lessons PYTHON=python3    use an interpreter that has the packages; install nothing
 #                                  (wheels it lacks: WHEELHOUSE=folder, made by `fourways wheelhouse folder`)
 .SECONDARY:
-.PHONY: help setup lessons test test-all bench gpu smoke record readme book release lint lock clean
+.PHONY: help setup lessons test test-all bench gpu smoke record readme wasm book release lint lock clean
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
@@ -77,6 +77,10 @@ record: setup
 
 readme: setup
 	$(PY) -m fourways.book readme
+
+# Needs clang and lld; the result is committed.
+wasm: setup
+	$(PY) -m fourways.book wasm
 
 book: setup
 	$(FOURWAYS) book

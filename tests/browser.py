@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,24 @@ class Browser:
     def run(self, script: str) -> Any:
         """The value that a script returns in the page."""
         return self.driver.execute_script(script)
+
+    def hover(self, selector: str) -> None:
+        """Move the pointer onto the first element that fits, and rest there for half a second."""
+        actions = import_module("selenium.webdriver").ActionChains(self.driver)
+        actions.move_to_element(self.driver.find_element("css selector", selector)).pause(0.5).perform()
+
+    def tap(self, selector: str) -> None:
+        """Touch the first element that fits with a finger."""
+        actions = import_module("selenium.webdriver.common.actions.action_builder").ActionBuilder(
+            self.driver,
+            mouse=import_module("selenium.webdriver.common.actions.pointer_input").PointerInput("touch", "finger"),
+        )
+        actions.pointer_action.move_to(self.driver.find_element("css selector", selector)).pointer_down().pointer_up()
+        actions.perform()
+
+    def press(self, keys: str) -> None:
+        """Press keys, in WebDriver's code points, on what has the focus."""
+        self.driver.switch_to.active_element.send_keys(keys)
 
 
 @pytest.fixture(scope="session")

@@ -9,8 +9,9 @@ import pytest
 from browser import Browser, browser  # noqa: F401 (a fixture)
 from typer.main import get_command
 
-from fourways import book, cli, lesson
+from fourways import book, choosing, cli, lesson, tables
 from fourways.book.commands import COMMANDS
+from fourways.ways import WAYS
 
 
 @pytest.fixture(scope="module")
@@ -59,11 +60,70 @@ def test_no_page_asks_for_anything_outside_or_complains(
         assert wide == 0, f"{path.name} is wider than a window of {width}"
 
 
+def test_every_definition_is_there_and_the_glossary_is_sorted(real: Path) -> None:
+    for path in real.rglob("*.html"):
+        html = path.read_text()
+        linked = set(re.findall(r'glossary\.html#(term-[^"]+)"[^>]*><span class="glossary-term"', html))
+        if linked:
+            assert set(json.loads(html.partition("const GLOSSARY = ")[2].partition(";</script>")[0])) == linked
+    terms = re.findall(r'<dt id="term-[^"]+">([^<]+)', (real / "glossary.html").read_text())
+    assert len(terms) == len({term.lower() for term in terms}), "each term stands there once"
+    assert terms[0] == "ABI" and terms[-1] == "wheel"
+
+
+def test_ways_stand_side_by_side_also_on_the_first_page_and_where_a_chosen_way_lacks(
+    browser: Browser,  # noqa: F811
+    real: Path,
+) -> None:
+    columns = "return [...document.querySelectorAll('.two-ways > pre')].map(e => [e.ariaLabel, e.textContent.trim()])"
+    browser.open(real / "index.html")
+    browser.run("document.querySelector('.side-by-side button').click()")
+    browser.run("document.querySelector('.side-by-side select').focus()")
+    browser.press("PyCUDA")
+    assert [way for way, code in browser.run(columns) if code] == ["PyCUDA", "pybind11"]
+    browser.driver.get((real / "lessons" / "12_more_ways.html").as_uri())
+    assert [way for way, code in browser.run(columns) if code] == ["NVRTC", "pybind11"]
+
+
 def test_drawings_follow_the_theme(browser: Browser, real: Path) -> None:  # noqa: F811
     shown = "return [...document.querySelectorAll('article img.only-light')].map(image => image.offsetHeight > 0)"
     for dark in (False, True):
         browser.open(real / "lessons" / "00_two_workflows.html", dark=dark)
         assert set(browser.run(shown)) == {not dark}
+
+
+def test_the_kernel_runs_in_the_page(browser: Browser, real: Path) -> None:  # noqa: F811
+    """Lesson 04: a reader with a keyboard adds padding, then takes the tile away."""
+    browser.open(real / "lessons" / "04_transpose.html", 390)
+    said = "return document.querySelector('.explorable [role=status]').textContent"
+    assert "8 sectors; a copy touches 8. Shared memory: 33 turns" in browser.run(said)
+    browser.run("document.querySelector('.explorable [name=pad]:checked').focus()")
+    browser.press("\ue014")  # arrow to the right
+    assert "Shared memory: 2 turns" in browser.run(said) and "answer is right" in browser.run(said)
+    browser.run("document.querySelector('.explorable [name=tile]:checked').focus()")
+    browser.press("\ue012\ue012")  # twice to the left: 16, which wants a narrower block, then no tile
+    assert browser.run("return document.querySelector('.explorable [name=columns]:checked').value") == "16"
+    assert "20 sectors; a copy touches 8. The" in browser.run(said)
+    plain = (real / "lessons" / "04_transpose.html").read_text()
+    assert "banks_of_a_tile_light.svg" in plain and "Try it" not in plain, "without JavaScript the figure stays alone"
+    assert "access_pattern.js" in plain
+    assert "access_pattern.js" not in (real / "lessons" / "05_stencil.html").read_text()
+
+
+def test_a_reader_asks_the_model(browser: Browser, real: Path) -> None:  # noqa: F811
+    """Lesson 14: the page answers for one of the lesson's programs, and says what is wrong with a number."""
+    browser.open(real / "lessons" / "14_choosing.html", 390)
+    browser.run("document.querySelector('.program-time [name=\"a night on 64 machines\"]').click()")
+    rows = choosing.choose(choosing.costs(*choosing.recorded()), 30e-6, 200, 1, 1, 0, 64).rows
+    shown = browser.run("return [...document.querySelectorAll('.program-time strong')].map((each) => each.textContent)")
+    assert shown == [
+        f"{WAYS[row['way']].short}: {tables.seconds(row['total_seconds'])}, {row['verdict']}" for row in rows
+    ]
+    browser.run("document.querySelector('.program-time [name=cold]').focus()")
+    browser.press("5")  # 15 cold runs of 1
+    assert "Of them with empty caches: " in browser.run(
+        "return document.querySelector('.program-time [role=status]').textContent"
+    )
 
 
 def test_an_outside_request_and_an_error_would_be_seen(browser: Browser, tmp_path: Path) -> None:  # noqa: F811

@@ -1,14 +1,17 @@
 """The book: today's text with outputs recorded from today's code, no others; nothing fetched from elsewhere."""
 
+import hashlib
 import json
 import logging
 import re
 import shutil
 import sys
+import zipfile
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import nbformat
 import pytest
@@ -16,6 +19,7 @@ from browser import Browser, browser  # noqa: F401 (a fixture)
 
 from fourways import book, figures, lesson, tables, ways
 from fourways.book.build import BookError, merge, readable
+from fourways.book.release import BROWSERS
 
 STAMP = {"device": "NVIDIA T1000", "driver": "580.1", "nvcc": "13.0.88", "nvrtc": "13.0", "date": "2026-11-21T10:00:00"}
 COMMANDS = {"time": "# fourways time\n\nA page on a command.\n"}
@@ -45,6 +49,9 @@ Prose with a picture and {{cite}}`nvrtc`.
 ```
 
 See also the [glossary](../book/glossary.md).
+
+A `block` is in a [grid](../book/glossary.md). In the same way, **threads** have blocks; a block has a *shared
+memory*. Grids have blocks.
 
 **NVRTC** is a library.
 
@@ -77,7 +84,7 @@ The answer in words.
 :class: predict
 What is printed?
 
-- nothing
+- a warp
 - the slug
 :::
 
@@ -269,7 +276,7 @@ def test_a_choice_opens_the_answer_and_the_output(built: dict[str, Any], browser
     is_open = "return [...document.querySelectorAll('details:not(.deeper)')].slice(1).map(fold => fold.open)"
     assert browser.run(is_open) == [False, False, False], "solution in words, output, answer"
     assert browser.run("return [...document.querySelectorAll('.predict button')].map(b => b.innerText)") == [
-        "nothing",
+        "a warp",
         "the slug",
     ]
     browser.run("document.querySelectorAll('.predict button')[0].click()")
@@ -301,6 +308,76 @@ def test_ways_are_tabs_whose_choice_the_next_page_keeps(built: dict[str, Any], b
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     assert browser.run(shown) == [True, True]
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_the_first_use_of_a_term_in_plain_text_links_to_the_glossary(built: dict[str, Any]) -> None:
+    html = page(built, "00_fresh")
+    linked = re.findall(r'href="../glossary.html#(term-[\w-]+)"[^>]*><span class="glossary-term">([^<]+)<', html)
+    assert linked == [
+        ("term-block", "blocks"),
+        ("term-shared-memory", "shared\nmemory"),
+        ("term-grid", "Grids"),
+        ("term-nvcc", "nvcc"),
+    ], "no code, link, bold word, other sense of a way, second use, or choice of a question"
+    definitions = json.loads(html.partition("const GLOSSARY = ")[2].partition(";</script>")[0])
+    assert set(definitions) == {term for term, _ in linked}
+    assert "glossary-term" not in (built["folder"] / "glossary.html").read_text()
+
+
+TERM = "a:has(> .glossary-term)"
+DEFINITIONS = "return [...document.querySelectorAll('.definition:popover-open')].map(e => e.innerText)"
+BLOCK = "Threads that run on the same multiprocessor. They can share memory and wait for each other."
+
+
+def test_a_definition_shows_on_hover_and_focus_until_escape(built: dict[str, Any], browser: Browser) -> None:  # noqa: F811
+    browser.open(built["folder"] / "lessons" / "00_fresh.html")
+    browser.hover(TERM)
+    assert browser.run(DEFINITIONS) == [BLOCK]
+    browser.press("\ue00c")  # Escape
+    assert browser.run(DEFINITIONS) == []
+    browser.run(f"document.querySelector('{TERM}').focus({{focusVisible: true}})")
+    assert browser.run(DEFINITIONS) == [BLOCK]
+    described = "return document.getElementById(document.activeElement.getAttribute('aria-describedby')).innerText"
+    assert browser.run(described) == BLOCK
+    browser.press("\ue004")  # Tab
+    assert BLOCK not in browser.run(DEFINITIONS)
+
+
+def test_a_tap_shows_a_definition_and_a_second_tap_follows_the_link(built: dict[str, Any], browser: Browser) -> None:  # noqa: F811
+    page = built["folder"] / "lessons" / "00_fresh.html"
+    browser.open(page, 390)
+    browser.tap(TERM)
+    assert browser.run(DEFINITIONS) == [BLOCK] and browser.driver.current_url == page.as_uri()
+    browser.tap(TERM)
+    assert browser.driver.current_url == (built["folder"] / "glossary.html").as_uri() + "#term-block"
+
+
+def test_two_ways_stand_side_by_side_on_each_page_until_switched_off(built: dict[str, Any], browser: Browser) -> None:  # noqa: F811
+    browser.open(built["folder"] / "lessons" / "00_fresh.html")
+    tabs = "return document.querySelector('.ways').checkVisibility()"
+    columns = "return [...document.querySelectorAll('.two-ways > pre')].map(e => [e.ariaLabel, e.textContent])"
+    texts = {way: f"def doublify_{way.lower()}(x, y):\n    pass\n" for way in ("NVRTC", "PyCUDA")}
+    assert browser.run(tabs) and browser.run(columns) == []
+    browser.run("document.querySelector('.side-by-side button').focus()")
+    browser.press("\ue007")  # Enter
+    assert not browser.run(tabs)
+    assert browser.run(columns) == [[way, text] for way, text in texts.items()]
+    marked = "return [...document.querySelectorAll('.two-ways mark')].map(e => e.textContent)"
+    assert browser.run(marked) == [text.splitlines(keepends=True)[0] for text in texts.values()]
+    status = "return document.querySelector('.side-by-side [role=status]').innerText"
+    assert browser.run(status) == "Lines that differ: 1 of 2 in NVRTC, 1 of 2 in PyCUDA."
+    places = "return [...document.querySelectorAll('.two-ways > pre')].map(e => [e.offsetLeft > 300, e.offsetTop])"
+    assert [place[0] for place in browser.run(places)] == [False, True], "on a wide page, beside each other"
+    browser.run("document.querySelector('.side-by-side select').focus()")
+    browser.press("PyCUDA")  # the way on the other side: the two change places
+    assert [column[0] for column in browser.run(columns)] == ["PyCUDA", "NVRTC"]
+    browser.driver.get((built["folder"] / "lessons" / "02_new.html").as_uri())
+    assert [column[0] for column in browser.run(columns)] == ["PyCUDA", "NVRTC"], "the choice is kept"
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert browser.run(tabs), "paper shows the tabs"
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    browser.run("document.querySelector('.side-by-side button').click()")
+    assert browser.run(tabs) and not browser.run("return document.querySelector('.two-ways').checkVisibility()")
 
 
 def test_pictures_and_links_of_a_lesson_resolve(built: dict[str, Any]) -> None:
@@ -393,3 +470,27 @@ def test_without_jupyter_book_the_remedy_is_named(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "jupyter_book", None)
     with pytest.raises(BookError, match="make setup"):
         book.build(COMMANDS)
+
+
+@pytest.mark.long
+def test_a_release(clone: Path) -> None:
+    needs_jupyter_book()
+    if not any(map(shutil.which, BROWSERS)):
+        pytest.skip("no Chromium here: apt-get install chromium")
+    *files, sums = sorted(book.release(COMMANDS), key=lambda path: path.name == "SHA256SUMS")
+    assert [path.suffix for path in files] == [".epub", ".pdf", ".zip"]
+    assert sums.read_text() == "".join(
+        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files
+    )
+    epub, pdf, archive = files
+    assert pdf.read_bytes().startswith(b"%PDF-")
+    with zipfile.ZipFile(archive) as pages:
+        assert f"{archive.stem}/index.html" in pages.namelist()
+    with zipfile.ZipFile(epub) as pages:
+        names = pages.namelist()
+        assert names[0] == "mimetype"
+        for name in names:
+            if name.endswith((".xhtml", ".opf", ".svg")):
+                ElementTree.fromstring(pages.read(name))
+        listed = re.findall(r'<item [^>]*href="([^"]+)"', pages.read("content.opf").decode())
+        assert set(listed) <= set(names)

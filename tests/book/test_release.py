@@ -1,16 +1,12 @@
-"""The book's files for a release: an EPUB by its rules, a PDF with all results, an archive that opens, checksums."""
+"""The book's files for a release, and a lesson's buttons; test_build.py makes a whole release."""
 
-import hashlib
 import importlib.util
-import re
 import shutil
-import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
-from test_build import COMMANDS, SIGNS, empty_clone, needs_jupyter_book, record, write_lesson
 
 from fourways import book, lesson
 from fourways.book import release
@@ -37,7 +33,7 @@ def test_an_epubs_page_is_xml_without_what_needs_a_browser() -> None:
 def test_without_chromium_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(BookError, match="apt install chromium"):
-        book.release(COMMANDS)
+        book.release({})
 
 
 @pytest.mark.parametrize("hosts", [{}, {"Colab": "https://colab.example/01.ipynb"}])
@@ -50,29 +46,3 @@ def test_a_lessons_buttons(root: Path, monkeypatch: pytest.MonkeyPatch, hosts: d
     ways_in.add_buttons(SimpleNamespace(), "lessons/01_doublify", "page.html", {"header_buttons": groups}, None)
     addresses = [button.get("url") for group in groups for button in group["buttons"]]
     assert addresses == ["01_doublify.ipynb", "01_doublify.py", None, *hosts.values()]
-
-
-@pytest.mark.long
-def test_a_release(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    needs_jupyter_book()
-    if not any(map(shutil.which, release.BROWSERS)):
-        pytest.skip("no Chromium here: apt-get install chromium")
-    monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
-    record(write_lesson(empty_clone(root, tmp_path), "00_fresh"), SIGNS["00_fresh"])
-    *files, sums = sorted(book.release(COMMANDS), key=lambda path: path.name == "SHA256SUMS")
-    assert [path.suffix for path in files] == [".epub", ".pdf", ".zip"]
-    assert sums.read_text() == "".join(
-        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files
-    )
-    epub, pdf, archive = files
-    assert pdf.read_bytes().startswith(b"%PDF-")
-    with zipfile.ZipFile(archive) as pages:
-        assert f"{archive.stem}/index.html" in pages.namelist()
-    with zipfile.ZipFile(epub) as pages:
-        names = pages.namelist()
-        assert names[0] == "mimetype"
-        for name in names:
-            if name.endswith((".xhtml", ".opf", ".svg")):
-                ElementTree.fromstring(pages.read(name))
-        listed = re.findall(r'<item [^>]*href="([^"]+)"', pages.read("content.opf").decode())
-        assert set(listed) <= set(names)

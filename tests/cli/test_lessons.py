@@ -93,6 +93,21 @@ def test_without_a_home_that_can_be_written_caches_go_to_the_clone(
     assert "caches go to build/home\n" in done.stderr and (clone / "build" / "home" / "a").exists()
 
 
+def test_jobs(clone: Path) -> None:
+    """Several lessons run at a time where asked; a recording refuses, because it measures."""
+    text = LESSON.format(code="import time; start = time.time(); time.sleep(4); print(start, time.time())")
+    (clone / "lessons" / "01_fails.md").write_text(text)
+    (clone / "lessons" / "02_runs.md").write_text(text)
+    assert "at a time: 2" in fourways("run", "--jobs", "2").stderr
+    times = []
+    for slug in ("01_fails", "02_runs"):
+        notebook = json.loads((clone / "build" / "lessons" / f"{slug}.ipynb").read_text())
+        times.append([float(word) for word in notebook["cells"][-1]["outputs"][0]["text"][0].split()])
+    assert max(start for start, _ in times) < min(end for _, end in times), "they ran side by side"
+    refused = fourways("run", "--jobs", "2", "--record")
+    assert refused.exit_code == 2 and "one at a time" in refused.stderr
+
+
 def test_what_has_run_is_recorded_before_the_next_lesson_can_end_the_run(
     clone: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

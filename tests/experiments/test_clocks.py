@@ -1,5 +1,6 @@
 """Lesson 06: the judges of its exercises, its made-up machines, and its tables with a GPU that is only pretended."""
 
+import itertools
 import json
 import subprocess
 import sys
@@ -168,8 +169,16 @@ def test_twins_that_slow_down_differ_less_in_turns() -> None:
         machine.work("twin", 1.0)
         return machine.clock() - start
 
-    apart, in_turns = clocks.twins({"clock": sample}, trials=3).rows
+    apart, in_turns, by_lot = clocks.twins({"clock": sample}, trials=3).rows
     assert apart["typical"] == pytest.approx(1.005**10 - 1) and in_turns["typical"] == pytest.approx(0.005)
+    assert by_lot["typical"] < 0.005
+
+
+def test_twins_by_lot_share_slow_samples_that_return() -> None:
+    """If every fourth sample is slow, strict turns give all of them to one twin."""
+    numbers = itertools.cycle([1.0, 1.0, 1.0, 9.0])
+    apart, in_turns, by_lot = clocks.twins({"clock": lambda: next(numbers)}).rows
+    assert apart["worst"] == 0 and in_turns["typical"] == 4 and by_lot["typical"] == 0
 
 
 def samples_of(name: str, size: int) -> list[float]:

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from fourways import figures, files, kernels, lesson, tables
-from fourways.book import course, overview, results
+from fourways.book import costs, course, overview, results
 from fourways.book.record import fingerprint
 from fourways.ways import WAYS
 
@@ -100,6 +100,7 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
     (source / "_needs.html").write_text(course.needs_map(), encoding="utf-8")
     (source / "_overview.md").write_text(overview.page(), encoding="utf-8")
     (source / "_results.md").write_text(results.reference(), encoding="utf-8")
+    (source / "_explorables" / "program_costs.js").write_text(costs.script(), encoding="utf-8")
     (source / "_static" / "ways.css").write_text(_way_styles(), encoding="utf-8")
     return pages
 

@@ -29,7 +29,7 @@ The numbers are those that the book recorded on its GPU, unless you give your ow
 `fourways time 1 --first --json first.json` writes.
 """
 
-from fourways.choosing.advice import advice_table, advise, out_table
+from fourways.choosing.advice import SMALL_SECONDS, advice_table, advise, out_table
 from fourways.choosing.answer import choose, table
 from fourways.choosing.figure import figure
 from fourways.choosing.model import Cost, parse_seconds

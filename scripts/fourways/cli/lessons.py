@@ -116,12 +116,17 @@ def run(
     ] = False,
     then_book: Annotated[bool, typer.Option("--book", help="Build the book afterwards.")] = False,
     timeout: Annotated[int, typer.Option(help="Seconds that one cell may take.", min=1)] = 600,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", min=1, help="Lessons at a time. On a GPU the default is 1: they measure."),
+    ] = None,
 ) -> None:
     """Execute lessons cell by cell; what needs a GPU or a missing package is skipped, with the reason.
 
     `fourways run 1` runs lesson 01; `fourways run --book` runs all and builds the book. A lesson that fails does not
     stop the others; the exit code is 1 if any failed. Executed notebooks lie in `build/lessons`.
 
+    `fourways run -j 4` tries all lessons on a GPU in a few minutes, four at a time, which spoils the measured times.
     A recording starts three times as many fresh processes, so it takes longer and its ranges are narrower.
 
     `FOURWAYS_NVTX=1 nsys profile fourways run 1` names each cell in a profiler; with a tag, as `FOURWAYS_NVTX=measure`,
@@ -131,6 +136,8 @@ def run(
 
     from fourways import lesson
 
+    if record and jobs and jobs > 1:
+        raise typer.BadParameter("a recording measures, so its lessons run one at a time: leave out --jobs")
     asked, failed = chosen(lessons), []
     done: list[lesson.LessonRun] = []
     columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
@@ -154,9 +161,9 @@ def run(
                 failed.append(result)
 
         if not errors.is_terminal:
-            tell(f"lessons to run: {len(asked)}, at a time: {lesson.at_once()}; one takes up to a minute")
+            tell(f"lessons to run: {len(asked)}, at a time: {jobs or lesson.at_once()}; one takes up to a minute")
         try:
-            results = lesson.run_all(asked, show, ended, timeout, record=record)
+            results = lesson.run_all(asked, show, ended, timeout, record=record, jobs=jobs)
         except lesson.Interrupted as interrupted:
             _tell_interrupted(interrupted, asked, done)
             raise typer.Exit(128 + interrupted.signal) from None

@@ -6,6 +6,7 @@
 import functools
 import json
 import os
+import random
 import subprocess
 import sys
 import time
@@ -390,15 +391,21 @@ def _extremes(samples: np.ndarray) -> dict[str, float]:
 def twins(samplers: Mapping[str, Callable[[], float]], trials: int = 20, rounds: int = 10) -> Table:
     """Compare a call with itself: by how much the medians of `rounds` samples and of as many more differ, by order.
 
-    A trial takes one sampler's samples as those of two calls: all of the first before all of the second, or in turns.
+    A trial takes one sampler's samples as those of two calls: all of the first before all of the second, in turns, or
+    in turns of which each begins with a call drawn by lot (seed 1).
     """
     rows: list[Row] = []
-    orders = {"one after the other": [0] * rounds + [1] * rounds, "in turns": [0, 1] * rounds}
+    lots = random.Random(1)
+    orders: dict[str, Callable[[], list[int]]] = {
+        "one after the other": lambda: [0] * rounds + [1] * rounds,
+        "in turns": lambda: [0, 1] * rounds,
+        "in turns, by lot": lambda: [which for _ in range(rounds) for which in lots.sample((0, 1), 2)],
+    }
     for timer, sample in samplers.items():
         differences: dict[str, list[float]] = {name: [] for name in orders}
         for name in timing.turns(trials, list(orders)):
             samples: tuple[list[float], list[float]] = ([], [])
-            for which in orders[name]:
+            for which in orders[name]():
                 samples[which].append(sample())
             first, second = map(np.median, samples)
             differences[name].append(abs(float(second / first - 1)))

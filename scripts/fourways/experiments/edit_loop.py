@@ -3,6 +3,7 @@
 Compiling needs no GPU. The judges of the lesson's exercises need neither a GPU nor a way.
 """
 
+import functools
 import random
 import re
 import shutil
@@ -208,5 +209,10 @@ def check_same_code(function: Callable[[str, str, str], Any]) -> str:
 
 def instructions(kernel: str | Path, arch: str = "sm_90", compiler: str = "nvrtc") -> list[str]:
     """Return a kernel's machine code, disassembled: a string for each instruction. `kernel` is a text or a file."""
-    cubin = building.build(kernel, compiler, arch=arch).code
-    return [str(line) for line in sass.parse(sass.disassemble(cubin))]
+    return list(_instructions(kernel if isinstance(kernel, str) else kernel.read_text(), arch, compiler))
+
+
+@functools.cache  # the judge and a learner's function ask for the same
+def _instructions(text: str, arch: str, compiler: str) -> tuple[str, ...]:
+    cubin = building.build(text, compiler, arch=arch).code
+    return tuple(str(line) for line in sass.parse(sass.disassemble(cubin)))

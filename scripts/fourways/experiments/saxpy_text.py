@@ -3,6 +3,7 @@
 The sweep and the builds need a GPU, the options need NVRTC, and the judges of the lesson's exercises need neither.
 """
 
+import io
 import json
 import os
 import random
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import CodeType
@@ -188,7 +190,6 @@ def check_axpby(text: str, make_inputs: Callable[[int], tuple]) -> bool:
     """
     for factor in (1, 3, random.randrange(4, 1000)):
         options = () if factor == 1 else (f"-DB={factor}",)
-        print(*options or ("no option",), end=": ")
         try:
             kernel = host.compile(text, options=options).get_function("axpby")
         except (host.CompileError, host.KernelError) as error:
@@ -201,7 +202,11 @@ def check_axpby(text: str, make_inputs: Callable[[int], tuple]) -> bool:
         def reference(a: Any, x: Any, y: Any, factor: int = factor) -> Any:
             return a * x + factor * y
 
-        if not checking.exercise(launch, make_inputs, reference, rtol=1e-5, launches=1):
+        said = io.StringIO()
+        with redirect_stdout(said):
+            is_right = checking.exercise(launch, make_inputs, reference, rtol=1e-5, launches=1)
+        print(said.getvalue().rstrip(), f"({' '.join(options) or 'no option'})")
+        if not is_right:
             return False
     return True
 

@@ -61,8 +61,9 @@ def run_all(
     timeout: int = 600,
     wrong: bool = False,
     record: bool = False,
+    jobs: int | None = None,
 ) -> list[LessonRun]:
-    """Execute lessons, `at_once()` at a time, each in a fresh Jupyter kernel of this interpreter.
+    """Execute lessons, `jobs` at a time (default: `at_once()`), each in a fresh Jupyter kernel of this interpreter.
 
     Returns the results in the order of `lessons`; `ended` is called with each result when its lesson ends. A failing
     cell ends its lesson, not the others. `timeout` is in seconds per cell. `wrong` also runs the cells tagged `wrong`,
@@ -74,7 +75,7 @@ def run_all(
     ended_by: list[signal.Signals] = []
 
     async def all_of_them() -> list[LessonRun]:
-        free, everything = asyncio.Semaphore(at_once()), asyncio.current_task()
+        free, everything = asyncio.Semaphore(jobs or at_once()), asyncio.current_task()
         assert everything
 
         def end(by: signal.Signals) -> None:
