@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 import pytest
 
 from fourways import book, lesson
-from fourways.book import release
 from fourways.book.build import BookError
+from fourways.book.release import _page
 
 PAGE = """<?xml version="1.0" encoding="utf-8"?>
 <!DOCTYPE html>
@@ -23,7 +23,7 @@ PAGE = """<?xml version="1.0" encoding="utf-8"?>
 
 
 def test_an_epubs_page_is_xml_without_what_needs_a_browser() -> None:
-    page = release._page(PAGE)
+    page = _page(PAGE)
     ElementTree.fromstring(page)
     assert '<p class="sd-tab-label">NVRTC</p>' in page and "<summary>A fold</summary>" in page
     assert "book.css" not in page and "epub.css" in page and "dark.svg" not in page and "<input" not in page
