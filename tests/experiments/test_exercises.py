@@ -22,11 +22,20 @@ def break_even(a, b, kernel):
         lambda a, b, kernel: 65_536,
         lambda a, b, kernel: float(break_even(a, b, kernel) or 0) or None,
         lambda a, b, kernel: math.floor((b.start - a.start) / saved(a, b, kernel)) + 1 if saved(a, b, kernel) else None,
+        lambda a, b, kernel: None if (break_even(a, b, kernel) or 10**7) > 10**6 else break_even(a, b, kernel),
     ],
-    ids=["None", "constant", "no whole number", "one too many at a tie"],
+    ids=["None", "constant", "no whole number", "one too many at a tie", "None above a million"],
 )
 def test_a_wrong_break_even(function) -> None:
     assert check_break_even(function).startswith("Not yet: ")
+
+
+def test_a_break_even_from_totals_is_told_of_rounding() -> None:
+    def by_totals(a, b, kernel):
+        saved = (a.total(1, kernel) - a.start) - (b.total(1, kernel) - b.start)
+        return math.ceil((b.start - a.start) / saved) if saved > 0 else None
+
+    assert "comes from rounding" in check_break_even(by_totals)
 
 
 def test_the_break_even() -> None:

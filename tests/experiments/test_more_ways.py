@@ -59,7 +59,7 @@ P, N = ctypes.c_void_p, ctypes.c_longlong
 
 @needs_host
 @pytest.mark.parametrize("count", [N, ctypes.c_int64, ctypes.c_ssize_t])
-@pytest.mark.parametrize("address", [P, ctypes.c_size_t, ctypes.c_uint64])
+@pytest.mark.parametrize("address", [P, ctypes.c_size_t, ctypes.c_uint64, ctypes.c_int64])
 def test_right_declarations(count: Any, address: Any) -> None:
     for stream in (P, address):
         assert more_ways.check_declared(declared([address, address, count, stream])).startswith("Right")
@@ -81,7 +81,8 @@ def test_right_declarations(count: Any, address: Any) -> None:
         ([P, P, N, P], ctypes.c_int, "declared as c_int"),
         ([P, P, N, P], None, "its message is lost"),
         ([P, P, N, P], ctypes.c_void_p, "its message is lost"),
-        ([P, P, N, P], lambda result: None, "its message is lost"),
+        ([P, P, N, P], lambda result: None, "half of the text's address"),
+        ([P, P, N, P], lambda result: ctypes.string_at(result) if result else None, "half of the text's address"),
         ([P, P, N, "P"], ctypes.c_char_p, "no from_param method"),
         ([ctypes.c_wchar_p, P, N, P], ctypes.c_char_p, "c_wchar_p takes no integer, and the judge passes x"),
         ([P, ctypes.py_object, N, P], ctypes.c_char_p, "py_object takes no integer, and the judge passes y"),
@@ -89,12 +90,23 @@ def test_right_declarations(count: Any, address: Any) -> None:
         ([P, P, ctypes.POINTER(ctypes.c_longlong), P], ctypes.c_char_p, "passes n"),
         ([P, P, ctypes.c_double, P], ctypes.c_char_p, "floating-point"),
         ([P, P, N, P], ctypes.py_object, "no Python object"),
-        ([P, P, N, P], lambda result: b"oops" if result else None, "its message is lost"),
+        ([P, P, N, P], lambda result: b"oops" if result else None, "half of the text's address"),
     ],
 )
 def test_wrong_declarations(kinds: list, restype: Any, why: str) -> None:
     said = more_ways.check_declared(declared(kinds, restype))
     assert said.startswith("Not yet: ") and why in said and "c_longlong" not in said and "c_char_p" not in said
+
+
+@needs_host
+def test_errcheck_is_refused() -> None:
+    """It may raise, as ctypes' own manual does, or make up the messages."""
+
+    def declare(function: Any) -> None:
+        declared([P, P, N, P])(function)
+        function.errcheck = lambda result, function, arguments: b"n is negative" if arguments[2] < 0 else result
+
+    assert "errcheck changes the results" in more_ways.check_declared(declare)
 
 
 @needs_host
@@ -165,6 +177,35 @@ def first_stride(about: dict, size: int) -> bool:
     return about["strides"][0] * about["shape"][0] == size
 
 
+def first_stride_of_positive(about: dict, size: int) -> bool:
+    return min(about["strides"]) > 0 and first_stride(about, size)
+
+
+def magnitudes(about: dict, size: int) -> bool:
+    """Compare the strides' magnitudes only."""
+    dense = [4 * int(np.prod(about["shape"][axis + 1 :])) for axis in range(len(about["shape"]))]
+    return list(map(abs, about["strides"])) == dense
+
+
+def no_repeats(about: dict, size: int) -> bool:
+    """Take strides of 0 for those of an array without gaps."""
+    return set(about["strides"]) == {0} or (magnitudes(about, size) and min(about["strides"]) > 0)
+
+
+def written_out(wrong_name: str) -> Callable:
+    """Return a `refuse` that takes no written-out strides of y, or no gaps of y if x has written-out strides."""
+
+    def refuse(x: Any, y: Any) -> None:
+        told = [getattr(array, "__cuda_array_interface__", {}) for array in (x, y)]
+        if wrong_name == "y is written out" and told[1].get("strides"):
+            raise ValueError("y")
+        if wrong_name == "both" and all(about.get("strides") for about in told) and told[0]["strides"][-1] == 4:
+            return
+        solution()(x, y)
+
+    return refuse
+
+
 def only_sizes(x: Any, y: Any) -> None:
     """Compare sizes instead of shapes."""
     about = getattr(y, "__cuda_array_interface__", {})
@@ -183,7 +224,12 @@ def only_sizes(x: Any, y: Any) -> None:
         (lambda x, y: solution()(x, x), "y in the CPU's memory passes"),
         (only_sizes, "y of another shape and the same size passes"),
         (dodge(is_right, last_stride), "x that is every other row of an array passes"),
-        (dodge(is_right, first_stride), "x with its last two axes exchanged passes"),
+        (dodge(is_right, first_stride), "x that runs backwards passes"),
+        (dodge(is_right, first_stride_of_positive), "x with its last two axes exchanged passes"),
+        (dodge(is_right, magnitudes), "backwards passes"),
+        (dodge(is_right, no_repeats), "strides of 0"),
+        (written_out("y is written out"), "y with written-out strides, and no gaps raises ValueError"),
+        (written_out("both"), "y with gaps, while the strides of x are written out passes"),
         (dodge(lambda name, typestr: typestr.endswith("f4"), last_stride), "x of float32 in the other byte order"),
         (
             dodge(lambda name, typestr: typestr[-1] == "4" and (name == "x" or typestr == "<f4"), last_stride),

@@ -493,11 +493,12 @@ def one_time(source: str) -> Table:
 class Machine:
     """A made-up machine with a clock of its own, in seconds.
 
-    Each call takes `1 + drift` times as long as the call before. Calls whose number is in `stumbles` take 20 s more.
+    Each call takes `1 + drift` times as long as the call before. `odd[name, number]` is the factor by which the call of
+    `name` with this number, from 0, takes longer than usual; below 1 it is faster.
     """
 
-    def __init__(self, drift: float = 0.0, stumbles: Sequence[int] = ()) -> None:
-        self._now, self._drift, self._stumbles = 0.0, drift, frozenset(stumbles)
+    def __init__(self, drift: float = 0.0, odd: Mapping[tuple[str, int], float] | None = None) -> None:
+        self._now, self._drift, self._odd = 0.0, drift, dict(odd or {})
         self.calls: list[str] = []
 
     def clock(self) -> float:
@@ -506,17 +507,27 @@ class Machine:
 
     def work(self, name: str, seconds: float) -> None:
         """Work for about `seconds`, and note `name` in `calls`."""
-        self._now += seconds * (1 + self._drift) ** len(self.calls) + 20 * (len(self.calls) in self._stumbles)
+        factor = self._odd.get((name, self.calls.count(name)), 1.0)
+        self._now += factor * seconds * (1 + self._drift) ** len(self.calls)
         self.calls.append(name)
 
 
-def _machines(calls: int) -> Iterator[tuple[str, Machine]]:
-    random = np.random.default_rng(calls)
+def _machines(names: Sequence[str], rounds: int) -> Iterator[tuple[str, Machine]]:
+    """Yield machines and what they do: of `rounds` calls, the last three slow down at most a fifth and hurry one.
+
+    Each call has slow samples of its own number, so that the order of the calls does not matter.
+    """
+    random = np.random.default_rng(rounds)
     yield "a steady machine", Machine()
     yield "a machine that slows down", Machine(drift=0.005)
-    for _ in range(3):
-        stumbles = [0, 1, *random.choice(calls, calls // 6, replace=False).tolist()]
-        yield "a machine that stumbles", Machine(stumbles=stumbles)
+    for always in (0, rounds // 2, rounds - 1):
+        odd: dict[tuple[str, int], float] = {}
+        for name in names:
+            others = random.permutation([number for number in range(rounds) if number != always]).tolist()
+            slow = [always, *others[: random.integers(1, rounds // 5)]]
+            odd |= {(name, number): random.uniform(5, 20) for number in slow}
+            odd[name, others[-1]] = random.uniform(0.3, 0.8)
+        yield "a machine that stumbles", Machine(odd=odd)
 
 
 def check_fair(fair: Any) -> str:
@@ -526,8 +537,9 @@ def check_fair(fair: Any) -> str:
     """
     random = np.random.default_rng(7)
     for rounds in (21, 15):
-        for what, machine in _machines(4 * rounds):
-            costs = dict(zip(("other", "one", "twin", "long"), (*random.uniform(1.1, 3, 3), 0), strict=True))
+        names = ("other", "one", "twin", "long")
+        for what, machine in _machines(names, rounds):
+            costs = dict(zip(names, (*random.uniform(1.1, 3, 3), 0), strict=True))
             costs["twin"], costs["long"] = costs["one"], random.uniform(4, 5)
             calls = {name: functools.partial(machine.work, name, cost) for name, cost in costs.items()}
             times = fair(calls, rounds, machine.clock)
@@ -540,7 +552,7 @@ def check_fair(fair: Any) -> str:
                 ratio, right = times[name] / times["one"], cost / costs["one"]
                 if not abs(ratio / right - 1) < 0.025:
                     told = "takes as long as" if name == "twin" else f"takes {right:.2f} times as long as"
-                    hint = "when was each of them called?" if "slows" in what else "what do slow samples do?"
+                    hint = "when was each of them called?" if "slows" in what else "what do a few odd samples do?"
                     return f"Not yet: on {what} {name!r} {told} 'one', and you say {ratio:.2f} times; {hint}"
             if not 0.9 < times["one"] / costs["one"] < 1.6:
                 return f"Not yet: on {what} 'one' takes about {costs['one']:.2f} s, and you say {times['one']:.2f} s."

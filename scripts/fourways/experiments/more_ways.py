@@ -235,13 +235,17 @@ def _undeclared(kinds: list[Any], function: Any) -> str | None:
         )
     if len(kinds) != 4:
         return f"Not yet: argtypes has {len(kinds)} types, and the function has four parameters."
+    if function.restype is not None and not hasattr(function.restype, "from_param"):  # no type of ctypes
+        return "Not yet: a Python function as restype gets an int of 32 bits, which is half of the text's address."
+    if function.errcheck:
+        return "Not yet: errcheck changes the results. Declare types only; the judge wants the text itself."
     if getattr(function.restype, "_type_", None) == "O":
         return "Not yet: the result is declared as py_object, and the function makes no Python object."
     for name, kind in zip(("x", "y", "n", "the stream"), kinds, strict=True):
         if hasattr(kind, "contents") or getattr(kind, "_type_", None) in ("z", "Z", "O"):  # reading these would crash
             return f"Not yet: {kind.__name__} takes no integer, and the judge passes {name} as a Python integer."
     for name, kind in zip(("x", "y", "the stream"), (kinds[0], kinds[1], kinds[3]), strict=True):
-        if ctypes.sizeof(kind) != 8 or kind(2**63 + 8).value != 2**63 + 8:
+        if ctypes.sizeof(kind) != 8 or kind(2**63 + 8).value % 2**64 != 2**63 + 8:  # the sign of an int does not matter
             return f"Not yet: {kind.__name__} cannot hold {name}, an address of 64 bits."
     count = kinds[2]
     if getattr(count, "_type_", None) in ("f", "d", "g"):
@@ -304,8 +308,9 @@ def _cases(shape: tuple[int, ...]) -> dict[str, tuple[Any, Any, type[Exception] 
     plain = np.zeros(shape, np.float32)
     wide = np.zeros((*shape[:-1], 2 * shape[-1]), np.float32)[..., ::2]
     swapped = plain.dtype.newbyteorder()
-    fine, bare = told(plain), told(plain)
+    fine, bare, written = told(plain), told(plain), told(plain, explicit=True)
     del bare.__cuda_array_interface__["strides"]  # as the protocol allows
+    one_number = np.broadcast_to(np.float32(1), shape)  # its strides are 0
     cases: dict[str, tuple[Any, Any, type[Exception] | None]] = {
         "two arrays without gaps": (fine, told(plain), None),
         "x in the CPU's memory": (plain, fine, TypeError),
@@ -318,7 +323,13 @@ def _cases(shape: tuple[int, ...]) -> dict[str, tuple[Any, Any, type[Exception] 
         "y of float32 in the other byte order": (fine, told(plain.astype(swapped)), TypeError),
         "x with gaps": (told(wide), fine, ValueError),
         "y with gaps": (fine, told(wide), ValueError),
-        "x with written-out strides, and no gaps": (told(plain, explicit=True), fine, None),
+        "x with written-out strides, and no gaps": (written, fine, None),
+        "y with written-out strides, and no gaps": (fine, written, None),
+        "y with gaps, while the strides of x are written out": (written, told(wide), ValueError),
+        "x with gaps, while the strides of y are written out": (told(wide), written, ValueError),
+        "x that runs backwards": (told(plain[..., ::-1]), fine, ValueError),
+        "x that repeats one number (strides of 0)": (told(one_number), fine, ValueError),
+        "x without the entry strides": (bare, fine, None),
         "y without the entry strides": (fine, bare, None),
         "y of another shape": (fine, told(np.zeros((*shape[:-1], shape[-1] + 1), np.float32)), ValueError),
         "y of another shape and the same size": (fine, told(plain.reshape(1, *shape)), ValueError),
@@ -331,6 +342,7 @@ def _cases(shape: tuple[int, ...]) -> dict[str, tuple[Any, Any, type[Exception] 
         cases["y in Fortran's order"] = (fine, told(columns), ValueError)
         rows = np.zeros((2 * shape[0], *shape[1:]), np.float32)[::2]
         cases["x that is every other row of an array"] = (told(rows), fine, ValueError)
+        cases["x whose first axis runs backwards"] = (told(plain[::-1]), fine, ValueError)
         padded = np.zeros((*shape[:-1], shape[-1] + 4), np.float32)[..., : shape[-1]]
         cases["x with gaps between its rows only"] = (told(padded), fine, ValueError)
         cases["y with gaps between its rows only"] = (fine, told(padded), ValueError)

@@ -307,7 +307,7 @@ def variants() -> None:
 
 
 def loads_in_a_row(macros: str) -> int:
-    """Return how many numbers a thread of colmeans loads before it adds one, in NVRTC's machine code for sm_90."""
+    """Return the most loads of colmeans without an addition between them, in NVRTC's machine code for sm_90."""
     way = " ".join(["nvrtc", *(f"-D{macro}" for macro in macros.split())])
     names = [line.base for line in sass.listing(kernels.path("colmeans"), way)]
     parts = "".join("L" if name == "LDG" else "+" * (name == "FADD") for name in names)
