@@ -21,6 +21,7 @@ _NOT_ON_PAPER = "input, button, summary svg, .only-dark, .sd-summary-state-marke
 _EPUB_STYLE = """
 pre, table { font-size: 0.75em; }
 pre { white-space: pre-wrap; }
+.highlight { background: none; }
 td, th { padding: 0.2em 0.4em; text-align: left; border-bottom: 1px solid #999; }
 .sd-tab-label, .admonition-title, summary { font-weight: bold; }
 """
