@@ -109,6 +109,8 @@ def test_search_finds_a_word(browser: Browser, real: Path) -> None:  # noqa: F81
     browser.wait("return document.querySelectorAll('#search-results li a').length > 0")
     found = browser.run("return [...document.querySelectorAll('#search-results li a')].map(link => link.href)")
     assert [link for link in found if "/lessons/04_transpose.html" in link]
+
+
 def test_each_summary_card_is_one_sheet_of_paper(browser: Browser, real: Path) -> None:  # noqa: F811
     browser.open(real / "summaries.html")
     cards = browser.run("return document.querySelectorAll('#summary-cards > section').length")

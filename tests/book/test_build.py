@@ -1,14 +1,17 @@
 """The book: today's text with outputs recorded from today's code, no others; nothing fetched from elsewhere."""
 
+import hashlib
 import json
 import logging
 import re
 import shutil
 import sys
+import zipfile
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import nbformat
 import pytest
@@ -16,6 +19,7 @@ from browser import Browser, browser  # noqa: F401 (a fixture)
 
 from fourways import book, figures, lesson, tables, ways
 from fourways.book.build import BookError, merge, readable
+from fourways.book.release import BROWSERS
 
 STAMP = {"device": "NVIDIA T1000", "driver": "580.1", "nvcc": "13.0.88", "nvrtc": "13.0", "date": "2026-11-21T10:00:00"}
 COMMANDS = {"time": "# fourways time\n\nA page on a command.\n"}
@@ -136,6 +140,7 @@ def empty_clone(root: Path, folder: Path) -> Path:
     """A clone with the real book and kernels, and no lesson."""
     for part in ("cpp", "book"):
         shutil.copytree(root / part, folder / part, ignore=shutil.ignore_patterns("recorded", "results"))
+    shutil.copy(root / "pyproject.toml", folder)  # the version
     (folder / "lessons").mkdir()
     for text in (folder / "book").glob("*.md"):
         text.write_text(re.sub(r"\[.*\]\(lessons/.*\)", "", text.read_text()))
@@ -199,6 +204,14 @@ def test_recorded_outputs_are_in_the_book_and_say_where_they_come_from(built: di
     for fact in ("NVIDIA T1000", "driver 580.1", "nvcc 13.0.88", "NVRTC 13.0", "2026-11-21"):
         assert fact in provenance
     assert "This page shows no outputs" not in html
+
+
+def test_a_lesson_is_offered_as_notebook_and_script(built: dict[str, Any]) -> None:
+    for ending in (".ipynb", ".py"):
+        assert f'href="00_fresh{ending}"' in page(built, "00_fresh")
+        assert (built["folder"] / "lessons" / f"00_fresh{ending}").is_file()
+    assert "_sources" not in page(built, "00_fresh"), "it has the solutions, and what Jupyter cannot show"
+    assert "colab" not in page(built, "00_fresh").lower(), "no address, no link"
 
 
 def test_stale_outputs_are_not_and_the_page_says_what_changed(built: dict[str, Any]) -> None:
@@ -503,3 +516,27 @@ def test_without_jupyter_book_the_remedy_is_named(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "jupyter_book", None)
     with pytest.raises(BookError, match="make setup"):
         book.build(COMMANDS)
+
+
+@pytest.mark.long
+def test_a_release(clone: Path) -> None:
+    needs_jupyter_book()
+    if not any(map(shutil.which, BROWSERS)):
+        pytest.skip("no Chromium here: apt-get install chromium")
+    *files, sums = sorted(book.release(COMMANDS), key=lambda path: path.name == "SHA256SUMS")
+    assert [path.suffix for path in files] == [".epub", ".pdf", ".zip"]
+    assert sums.read_text() == "".join(
+        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files
+    )
+    epub, pdf, archive = files
+    assert pdf.read_bytes().startswith(b"%PDF-")
+    with zipfile.ZipFile(archive) as pages:
+        assert f"{archive.stem}/index.html" in pages.namelist()
+    with zipfile.ZipFile(epub) as pages:
+        names = pages.namelist()
+        assert names[0] == "mimetype"
+        for name in names:
+            if name.endswith((".xhtml", ".opf", ".svg")):
+                ElementTree.fromstring(pages.read(name))
+        listed = re.findall(r'<item [^>]*href="([^"]+)"', pages.read("content.opf").decode())
+        assert set(listed) <= set(names)

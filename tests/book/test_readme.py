@@ -32,7 +32,8 @@ def clone(root: Path, tmp_path: Path) -> Path:
     """What the README is made of."""
     (tmp_path / "cpp" / "kernels").mkdir(parents=True)
     shutil.copytree(root / "lessons", tmp_path / "lessons")
-    shutil.copy(root / "README.md", tmp_path)
+    for name in ("README.md", "CITATION.cff"):
+        shutil.copy(root / name, tmp_path)
     for folder in ("results", "recorded"):
         shutil.copytree(root / "book" / folder, tmp_path / "book" / folder)
     return tmp_path
@@ -69,6 +70,13 @@ def test_the_readers_own_gpu_is_on_the_first_page_and_not_in_the_readme(
         assert ("**On A GPU:**" in overview.page(tmp_path)) == (name == "01_doublify"), "both lessons are needed"
     assert len(list(tmp_path.glob("overview_a-gpu_*.svg"))) == 4
     assert overview.panels() != overview.panels("a-gpu")
+
+
+def test_the_address_is_filled_in_from_the_citation(root: Path, clone: Path) -> None:
+    citation = clone / "CITATION.cff"
+    citation.write_text(citation.read_text().replace("# repository-code:", "repository-code:"))
+    assert make_readme(clone).returncode == 0
+    assert "git clone https://github.com/OWNER/four-ways four-ways && cd" in (clone / "README.md").read_text()
 
 
 def test_the_readme_is_short_and_its_conclusion_is_computed(root: Path) -> None:

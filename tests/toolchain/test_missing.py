@@ -35,6 +35,14 @@ def test_no_gpu(machine: Machine) -> None:
     assert toolchain.missing("gpu") is None
 
 
+def test_a_driver_that_is_too_old(machine: Machine) -> None:
+    machine.patch.setattr(
+        importlib.import_module("fourways.toolchain.missing"), "driver", lambda: toolchain.Driver("550.54.15", "12.4")
+    )
+    said = "the NVIDIA driver 550.54.15 serves CUDA 12.4, not 13.0: update it to 580 or newer, or take another machine"
+    assert ways.missing("pycuda") == toolchain.missing("gpu") == said
+
+
 @pytest.mark.parametrize(
     ("way", "lacking", "remedy"),
     [

@@ -8,4 +8,5 @@ results; `… commands time` does so for one command. `… readme` writes the RE
 from fourways.book.build import build
 from fourways.book.commands import pages
 from fourways.book.record import RecordingError, fingerprint, record
+from fourways.book.release import release
 from fourways.book.slides import deck

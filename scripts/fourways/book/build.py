@@ -61,6 +61,8 @@ def build(commands: Mapping[str, str], out: Path | None = None) -> Path:
     """
     if find_spec("jupyter_book") is None:
         raise BookError("Jupyter Book is not installed in this Python. `make setup` installs it (the extra `book`).")
+    import nbformat
+
     out = out or kernels.root() / "build" / "book"
     out.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=".book-", dir=out.parent) as folder:
@@ -68,7 +70,10 @@ def build(commands: Mapping[str, str], out: Path | None = None) -> Path:
         for page in assemble(source, commands):
             if page.stale:
                 log.warning("%s: no outputs in the book. %s", page.lesson.slug, page.stale)
-        html = _render(source, Path(folder, "output"))
+        html = render(source, Path(folder, "output"))
+        for each in _lessons():
+            nbformat.write(lesson.alone(each), html / "lessons" / f"{each.slug}.ipynb")
+            (html / "lessons" / f"{each.slug}.py").write_text(lesson.script(each), encoding="utf-8")
         if out.exists():
             out.rename(Path(folder, "old"))  # deleted with the temporary folder
         html.rename(out)
@@ -84,8 +89,7 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
 
     book = kernels.root() / "book"
     shutil.copytree(book, source, ignore=shutil.ignore_patterns("recorded", "results"))
-    lessons = [*lesson.all_lessons(), *lesson.pages()]
-    pages = [merge(each, book / "recorded" / f"{each.slug}.ipynb") for each in lessons]
+    pages = [merge(each, book / "recorded" / f"{each.slug}.ipynb") for each in _lessons()]
     (source / "lessons").mkdir()
     for page in pages:
         for cell in page.notebook.cells:
@@ -101,6 +105,8 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
         (source / "commands" / f"{name}.md").write_text(text, encoding="utf-8")
     contents = source / "_toc.yml"
     contents.write_text(re.sub(r"(?m)^  # .*lessons.*$", course.chapters(), contents.read_text(encoding="utf-8")))
+    installation = source / "installation.md"
+    installation.write_text(lesson.with_address(installation.read_text(encoding="utf-8")), encoding="utf-8")
     (source / "_lessons.md").write_text(course.cards(), encoding="utf-8")
     (source / "_citations.md").write_text(course.citations(), encoding="utf-8")
     (source / "_needs.html").write_text(course.needs_map(), encoding="utf-8")
@@ -111,6 +117,10 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
     (source / "_explorables" / "program_costs.js").write_text(costs.script(), encoding="utf-8")
     (source / "_static" / "ways.css").write_text(_way_styles(), encoding="utf-8")
     return pages
+
+
+def _lessons() -> list[lesson.Lesson]:
+    return [*lesson.all_lessons(), *lesson.pages()]
 
 
 def merge(target: lesson.Lesson, recording: Path) -> Page:
@@ -256,20 +266,25 @@ def _way_styles() -> str:
     )
 
 
-def _render(source: Path, output: Path) -> Path:
-    """Run Jupyter Book with warnings as errors, and return the folder of HTML."""
+def render(source: Path, output: Path, builder: str = "html") -> Path:
+    """Run Jupyter Book with warnings as errors, and return the folder that one of Sphinx's builders wrote.
+
+    Raises BookError for a warning, and for an image without alternative text.
+    """
     program = "from jupyter_book.cli.main import main; main(prog_name='jupyter-book')"
     options = ["-W", "-n", "--keep-going", "-q", "--path-output", str(output)]
+    if builder != "html":
+        options += ["--builder", "custom", "--custom-builder", builder]
     command = [sys.executable, "-c", program, "build", *options, str(source)]
     done = subprocess.run(command, capture_output=True, text=True)
-    html = output / "_build" / "html"
-    if done.returncode or not (html / "index.html").is_file():
+    html = output / "_build" / builder
+    if done.returncode or not any(html.glob("index.*html")):
         said = files.plain(done.stderr + done.stdout).replace(f"{source}/", "")
         warnings = [line for line in said.splitlines() if re.search("WARNING|ERROR", line)]
         raise BookError("The book was not built:\n" + ("\n".join(warnings) or said.strip()[-2000:]))
     if blank := [
         f"{page.relative_to(html)}: {image}"
-        for page in html.rglob("*.html")
+        for page in html.rglob("*.*html")
         for image in re.findall(r"<img[^>]*>", page.read_text(encoding="utf-8"))
         if not re.search(r'alt="(?!\S*_images/)', image)
     ]:

@@ -206,21 +206,29 @@ def _tell_interrupted(interrupted: Any, asked: list[Any], done: list[Any]) -> No
     tell(f"{interrupted}: {len(done)} of {len(asked)} lessons done; for the others: fourways run {' '.join(numbers)}")
 
 
-def book(context: typer.Context) -> None:
+def book(
+    context: typer.Context,
+    release: Annotated[
+        bool, typer.Option("--release", help="Also write the book's archive, EPUB, PDF and checksums.")
+    ] = False,
+) -> None:
     """Build the book from today's text and the recorded outputs; the pages lie in `build/book`.
 
-    `fourways book` needs no GPU. `fourways run 1 --record`, on one, records lesson 01 for it.
+    `fourways book` needs no GPU. `fourways run 1 --record`, on one, records lesson 01 for it. The files of `--release`
+    lie in `build/release-files`; Chromium prints the PDF.
     """
     from fourways import book as books
 
-    doing = "building the book: up to half a minute"
+    doing = "building the book: up to half a minute" + ", its files for a release: some minutes" * release
     if not errors.is_terminal:
         tell(doing)
     with errors.status(doing):
         group = context.find_root().command
         assert isinstance(group, typer.core.TyperGroup)
-        index = books.build(books.pages(group))
-    print(f"The book: {files.short(index)}")
+        pages = books.pages(group)
+        paths = books.release(pages) if release else [books.build(pages)]
+    for path in paths:
+        print(f"The book: {files.short(path)}")
 
 
 def slides(

@@ -5,11 +5,13 @@ from pathlib import Path
 
 from fourways.toolchain.driver import driver, gpus
 from fourways.toolchain.find import host_compiler, nvcc
+from fourways.toolchain.versions import version
 
 SETUP = "make setup"
 NO_NVCC = f"no nvcc found: {SETUP}"
 _NO_DRIVER = "no NVIDIA driver: this way runs on a machine with an NVIDIA GPU"
 
+_OLDEST_CUDA = (13, 0)
 _CUDA = "'cuda-toolkit==13.0.*'"  # otherwise pip replaces the lessons' CUDA by that of the newest PyTorch
 _ABSENT = {
     "nvcc": NO_NVCC,
@@ -44,6 +46,9 @@ def missing(need: str) -> str | None:
         present = driver()
         if present is None:
             return _NO_DRIVER
+        if version(present.cuda).release < _OLDEST_CUDA:
+            which = f"the NVIDIA driver {present.version or ''}".rstrip()
+            return f"{which} serves CUDA {present.cuda}, not 13.0: update it to 580 or newer, or take another machine"
         reason = present.problem or "CUDA_VISIBLE_DEVICES may hide it"
         return None if gpus() else f"the NVIDIA driver shows no GPU ({reason}): `nvidia-smi` tells more"
     if need == "two-gpus":
