@@ -15,9 +15,7 @@ from pathlib import Path
 
 from typer.main import get_command
 
-from fourways import book, cli
-from fourways.book.build import assemble
-from fourways.install.pip import find_uv
+from fourways import book, cli, install
 
 ROOT = Path(__file__).parents[1]
 SPHINX = (
@@ -50,7 +48,7 @@ def environment(folder: Path, requirements: Iterable[str]) -> tuple[Path, dict[s
 
     Returns its interpreter, and the versions of all its packages by name. Raises NewestError without uv or network.
     """
-    uv = find_uv()
+    uv = install.find_uv()
     if uv is None:
         raise NewestError("uv is not here: `make setup` brings it")
     python = folder / "bin" / "python"
@@ -69,7 +67,7 @@ def sphinx(folder: Path) -> dict[str, str]:
     source, html = folder / "source", folder / "html"
     for old in (source, html):
         shutil.rmtree(old, ignore_errors=True)
-    assemble(source, book.pages(get_command(cli.app)))
+    book.assemble(source, book.pages(get_command(cli.app)))
     program = "from jupyter_book.cli.main import main; main(prog_name='jupyter-book')"
     run(sys.executable, "-c", program, "config", "sphinx", source)
     with (source / "conf.py").open("a", encoding="utf-8") as conf:

@@ -22,9 +22,7 @@ from newest import ROOT, NewestError, environment, run
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from fourways import files, lesson
-from fourways.install.pip import find_uv
-from fourways.install.wheelhouse import read_lock
+from fourways import files, install, lesson
 
 ROT = ROOT / "build" / "rot"
 CLONE = ROT / "clone"
@@ -120,8 +118,8 @@ def report(versions: dict[str, dict[str, str]], outcomes: list[Outcome], modules
 
 def installed(python: Path, tried: dict[str, str]) -> tuple[dict[str, dict[str, str]], dict[str, str]]:
     """Return the versions of each direct dependency, and the dependency of each module and of each name."""
-    lock = read_lock((ROOT / "requirements.lock").read_text(encoding="utf-8"))
-    listed = run(find_uv(), "pip", "list", "--outdated", "--format", "json", "--python", python)
+    lock = install.read_lock((ROOT / "requirements.lock").read_text(encoding="utf-8"))
+    listed = run(install.find_uv(), "pip", "list", "--outdated", "--format", "json", "--python", python)
     newest = {canonicalize_name(each["name"]): each["latest_version"] for each in json.loads(listed)}
     names = [canonicalize_name(re.split(r"\[", each)[0]) for each in dependencies()]
     versions = {}
@@ -145,7 +143,7 @@ def main() -> None:
         options = ("--quiet", "--no-deps", "--no-build-isolation")
         path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
         run(
-            find_uv(),
+            install.find_uv(),
             "pip",
             "install",
             *options,

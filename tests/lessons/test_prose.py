@@ -17,7 +17,7 @@ OUTPUTS = [
         "The naive kernel takes 8 times as long (4.30 ms against 538 µs).",
         "The copy takes about 0.5 ms.",
         "The data sheet promises 4.8 TB/s (NVIDIA's data sheet).",
-        "In lesson 06 the copy took 47.7 µs.",
+        "In lesson 06 the copy took 48.0 µs.",
     ],
 )
 def test_a_number_with_a_support(sentence: str) -> None:

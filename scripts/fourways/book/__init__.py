@@ -5,7 +5,7 @@ results; `… commands time` does so for one command. `… readme` writes the RE
 `… wasm` the kernel of lesson 04 in WebAssembly, for which it needs clang.
 """
 
-from fourways.book.build import build
+from fourways.book.build import assemble, build
 from fourways.book.commands import pages
 from fourways.book.record import RecordingError, fingerprint, record
 from fourways.book.release import release
