@@ -192,7 +192,7 @@ def dots(
     ax.set_yticks(range(len(ranges)), list(ranges))
     ax.margins(x=0.15, y=0.3 / len(ranges) + 0.1)
     ax.invert_yaxis()
-    ax.xaxis.set_major_locator(LogLocator(10, (1, 2, 5), numticks=8))
+    ax.xaxis.set_major_locator(LogLocator(10, (1, 3), numticks=8))
     ax.xaxis.set_major_formatter(lambda value, _: show(value))
     ax.xaxis.set_minor_formatter(lambda value, _: "")
     return ax.figure
