@@ -8,6 +8,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 from fourways import figures, tables
+from fourways.ways import WAYS
 
 
 def ends(axes: Any) -> list[str]:
@@ -50,7 +51,7 @@ def test_lines_below_a_roof() -> None:
     (axes,) = figures.lines(series, "elements", "bytes/s", tables.rate, "Sizes", roof="device copy").axes
     line, roof = axes.lines
     assert (line.get_linestyle(), roof.get_linestyle()) == ("-", "--")
-    assert to_hex(line.get_color()).upper() == figures.COLOURS["nvrtc"]
+    assert to_hex(line.get_color()).upper() == WAYS["nvrtc"].colour
     assert list(roof.get_ydata()) == [4e9, 4e9]
     assert axes.yaxis.get_major_formatter()(2e9, 0) == "2.00 GB/s"
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
