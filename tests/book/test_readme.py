@@ -51,6 +51,7 @@ def test_table_and_figure_are_up_to_date(root: Path, clone: Path) -> None:
         assert "pybind11" in shown and "host" not in shown and len(shown) >= 4 + 4 * 4
 
 
+@pytest.mark.long
 def test_the_readers_own_gpu_is_on_the_first_page_and_not_in_the_readme(
     clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,6 +49,7 @@ def test_signatures_are_of_many_kinds() -> None:
     assert case_of("julia").signature.parameters[0].type == "const cuda::std::complex<double> *"
 
 
+@pytest.mark.long
 def test_complex_numbers_of_thrust(tmp_path: Path) -> None:
     """Which NVRTC does not compile: nvcc tells the signature."""
     file = tmp_path / "square.cu"
@@ -119,6 +120,7 @@ def test_more_shared_memory_than_a_block_gets_unasked() -> None:
     assert "shared_size" not in WAYS["nvrtc"].cell(case_of("softclip")).lower()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_the_skeleton_of_each_is_python_and_runs_where_its_guess_is_right(path: Path, tmp_path: Path) -> None:
     signature = building.signatures(path)[path.stem]
@@ -170,7 +172,9 @@ SKELETONS = {
 }
 
 
-@pytest.mark.parametrize("name", SKELETONS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name == "structs" else [pytest.mark.long]) for name in SKELETONS]
+)
 def test_a_skeleton_runs_at_once(name: str, tmp_path: Path) -> None:
     """Vector types, structs with and without fields that the text tells, indices: also at size 0."""
     parameters, body, said = SKELETONS[name]

@@ -86,6 +86,7 @@ def test_sass_refuses_an_unknown_way() -> None:
     assert done.exit_code == 2 and "--way: no way 'opencl' that makes machine code" in said(done)
 
 
+@pytest.mark.long
 def test_link(kept: tuple[str, Path, str, Path]) -> None:
     done = fourways("link", "--elements", "1000", *kept)
     assert done.exit_code == 0 and "inlined" in done.stdout and "left" in done.stdout

@@ -16,6 +16,7 @@ def fit(condition: str, first: str = SHAPES, error: str = "py::value_error") -> 
     return f'void fit(const Plate &u, const Plate &v) {{ {first} if ({condition}) throw {error}(""); }}'
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("text", "told"),
     [

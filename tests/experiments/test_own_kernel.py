@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from fourways import building, checking, grading, lesson, toolchain
+from fourways import building, checking, lesson, toolchain
 from fourways.experiments import own_kernel
 
 CASES = Path(__file__).parents[1] / "cases"
-QUICK = ("dot", "grey", "product")
+QUICK = ("dot",)
 IMPORT = "import numpy as np\nsizes = (0, 1, 33, 1009)\n"
 FLOATS = IMPORT + "make_inputs = lambda size: (np.random.default_rng(1).random(size, np.float32),)\n"
 HEAD = 'extern "C" __global__ void mine(const float *x, float *y, int n)\n{\n'
@@ -96,6 +96,7 @@ STRIDES = "make_inputs = lambda size: (np.ones(2 * size, 'f4'), 2)\nreference = 
 FLAGS = "make_inputs = lambda size: (np.arange(size, dtype=np.float32) % 2,)\nreference = lambda x: x == 0\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kernel", "case"),
     [
@@ -123,6 +124,7 @@ def test_an_unusual_kernel_or_case_passes(kernel: str, case: str) -> None:
     assert judged(kernel, case).startswith("Right at")
 
 
+@pytest.mark.long
 def test_the_answers_of_the_page_are_judged(capsys: pytest.CaptureFixture[str]) -> None:
     names = page_names()
     for source in page_cells("exercise", "wrong"):
@@ -134,7 +136,7 @@ def test_the_answers_of_the_page_are_judged(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_the_exercise_can_be_graded() -> None:
-    (exercise,) = grading.exercises(lesson.find("your_own_kernel"))
+    (exercise,) = lesson.exercises(lesson.find("your_own_kernel"))
     assert exercise.names == ("my_kernel", "my_case") and "judge" in exercise.judge
     assert any(statement.startswith("case = ") for statement in exercise.setup("my_case = case"))
 
@@ -206,6 +208,7 @@ def test_what_proves_nothing_is_refused(kernel: str, case: str, told: str) -> No
     assert said.startswith("Not yet: ") and told in said and "\n" not in said, said
 
 
+@pytest.mark.long
 def test_other_names_and_comments_make_no_other_kernel() -> None:
     text, case = ((CASES / f"softclip{suffix}").read_text() for suffix in (".cu", ".py"))
     for old, new in {"softclip": "bend", "half": "h", "gain": "factor", "int n,": "int count, // how many\n"}.items():
@@ -238,6 +241,7 @@ def test_a_rung_says_what_check_says(monkeypatch: pytest.MonkeyPatch) -> None:
                                             "three bytes for each pixel", "11", "right"]]  # fmt: skip
 
 
+@pytest.mark.long
 def test_which_mistakes_which_command_finds() -> None:
     table = own_kernel.mistakes()
     guard, barrier, race, tame, large = ((row["check"], row["sanitize"]) for row in table.rows)

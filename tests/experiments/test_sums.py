@@ -125,4 +125,4 @@ def test_refusals_name_the_first_error_of_each_compiler() -> None:
 def test_builds_have_a_row_for_each_compiler() -> None:
     rows = sums.builds({"mine": 'extern "C" __global__ void mine(int *y) { *y = 1; }'}).rows
     assert [(row["kernel"], row["compiler"]) for row in rows] == [("mine", "nvrtc"), ("mine", "nvcc")]
-    assert all(row["seconds"]["samples"] == 5 and row["registers"] > 0 for row in rows)
+    assert all(row["seconds"]["samples"] == 3 and row["registers"] > 0 for row in rows)

@@ -164,6 +164,7 @@ def test_the_machine_code_of_a_window() -> None:
     assert [", UR" in row["first multiply-add"] for row in table.rows] == [False, False, True]
 
 
+@pytest.mark.long
 def test_a_longer_list_makes_a_larger_module() -> None:
     rows = tuning.lists([(), (8, 24)], ("90", "80")).rows
     assert [row["lengths"] for row in rows] == ["none", "8 24", "8 24"]
@@ -171,6 +172,7 @@ def test_a_longer_list_makes_a_larger_module() -> None:
     assert rows[0]["bytes"] < rows[1]["bytes"] < rows[2]["bytes"]
 
 
+@pytest.mark.long
 def test_precompiled_headers_are_made_again_for_every_option_and_macro() -> None:
     places = {"an option": "", "a constant": "constexpr int THREADS = {};\n"}
     body = 'extern "C" __global__ void f(int *x) { *x = THREADS; }\n'

@@ -64,6 +64,7 @@ def first(rows: list[dict]) -> dict[str, dict]:
     return {Path(row["file"]).stem: row for row in rows if row["exercise"] in ("01.1", "")}
 
 
+@pytest.mark.long
 def test_verdicts(tmp_path: Path) -> None:
     files = handed_in(tmp_path, {"right": RIGHT, "empty": ""} | {name: text for name, (text, _) in WRONG.items()})
     limits = grading.Limits(seconds=20, memory=3 * 2**29)

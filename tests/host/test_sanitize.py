@@ -60,6 +60,7 @@ def test_a_race_between_blocks_is_found_by_the_same_option(tmp_path: Path) -> No
     assert done.stderr.count("mine.cu:8: y[0] = s[(threadIdx.x + 1) % 256];") == 2 and "block (1, 0, 0)" in done.stderr
 
 
+@pytest.mark.long
 def test_a_case_whose_sizes_are_all_large_is_looked_at(tmp_path: Path) -> None:
     (tmp_path / "case.py").write_text(CASE)
     check(tmp_path, "thread", INDEX="threadIdx.x")

@@ -143,6 +143,7 @@ def refused(call: Callable[..., None], *arguments: object) -> str:
     return str(raised.value)
 
 
+@pytest.mark.long
 def test_a_way_is_built_once_by_two_at_a_time(root: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = root / "tests" / "cases" / "minmax.cu"
     case = Case.load(file, case=file.with_suffix(".py"))
@@ -232,6 +233,7 @@ def test_a_package_built_from_nothing_is_timed_and_kept_nowhere_else(
     assert not list(tmp_path.glob("cache/bindings/*"))
 
 
+@pytest.mark.long
 def test_a_whole_number_is_not_cut_from_another(root: Path, cache: Path) -> None:
     """NumPy's float32 has an `__int__`, with which pybind11 would make 5 of 5.5."""
     file = root / "tests" / "cases" / "fir.cu"
@@ -250,6 +252,7 @@ def test_where_nothing_can_be_kept(root: Path, monkeypatch: pytest.MonkeyPatch) 
         Case.load(file, case=file.with_suffix(".py")).function("pybind11")
 
 
+@pytest.mark.long
 def test_what_nvcc_refuses_is_said_in_its_words_and_not_kept(root: Path, cache: Path, tmp_path: Path) -> None:
     file = root / "tests" / "cases" / "reverse.cu"
     only_nvrtcs = "\noptions = ('--device-as-default-execution-space',)\n"

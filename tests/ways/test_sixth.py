@@ -88,6 +88,7 @@ def test_build(mine: Path) -> None:
     assert done.exit_code == 0 and "toy" in done.stdout, done.output
 
 
+@pytest.mark.long
 def test_first_results(mine: Path) -> None:
     done = fourways("time", "mine.cu", "--first", "-w", "toy", "--json", "first.json")
     assert done.exit_code == 0, done.output

@@ -143,7 +143,7 @@ def check_linear(function: Callable[[np.ndarray, float], Any]) -> str:
     numbers = np.random.default_rng()
     length = int(numbers.integers(9, 14))
     values = numbers.integers(-50, 50, length).astype(np.float32)
-    values[4] = values[3] + 7  # neighbours that differ
+    values[3:5] = numbers.integers(1, 50) + np.array([0, 7])  # neighbours that differ from each other and from 0
     cases = [
         (3.5, "at the middle of element 3"),
         (4.0, "on the border of elements 3 and 4"),
