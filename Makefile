@@ -78,11 +78,11 @@ record: setup
 readme: setup
 	$(PY) -m fourways.book readme
 
-# Needs clang and lld; the result is committed.
 architectures: setup
 	@echo "The lessons' kernels that have changed, by both compilers for each architecture: all take about three minutes"
 	$(PY) -m fourways.book architectures
 
+# Needs clang and lld; the result is committed.
 wasm: setup
 	$(PY) -m fourways.book wasm
 

@@ -50,6 +50,7 @@ WRONG = {
 
 def handed_in(folder: Path, answers: dict[str, str]) -> list[Path]:
     """Notebooks of lesson 01, exported as for a class, with an answer each."""
+    folder.mkdir(exist_ok=True)
     (exported,) = lesson.export([lesson.find("01")], folder / "class")
     for name, answer in answers.items():
         notebook = json.loads(exported.read_text("utf-8"))
@@ -74,6 +75,21 @@ def test_verdicts(tmp_path: Path) -> None:
     for name, (_, message) in WRONG.items():
         assert rows[name]["verdict"] == "not yet", name
         assert message in rows[name]["message"], name
+
+
+def test_what_an_exercise_gives_is_given_again_and_a_printed_right_is_no_verdict(tmp_path: Path) -> None:
+    numpy = "def reverse(x, y):\n    print('Right at all sizes.')\n    y[:] = x[::-1]\n"
+    answers = {"alice": "asked.update(launches=None)\n" + numpy, "bob": "asked['reference'] = lambda x: x\n" + numpy}
+    files = []
+    for name, answer in answers.items():  # all learners' files have one name
+        (file,) = handed_in(tmp_path / name, {"01_doublify": answer})
+        files.append(file)
+    rows = [row for row in grading.grade(files).rows if row["exercise"] == "01.1"]
+    assert [(row["file"], row["verdict"]) for row in rows] == [
+        ("alice/01_doublify.ipynb", "not yet"),
+        ("bob/01_doublify.ipynb", "not yet"),
+    ]
+    assert all(row["message"].startswith("Not yet") for row in rows), rows
 
 
 @pytest.mark.skipif(not shutil.which("bwrap"), reason="bubblewrap is not installed")

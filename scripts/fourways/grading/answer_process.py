@@ -5,6 +5,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import resource
 import sys
 import types
@@ -32,12 +33,16 @@ def _judged(task: dict[str, Any]) -> tuple[bool, str]:
         try:
             exec(compile(task["answer"], "<the answer>", "exec"), own)
         except SyntaxError as error:
-            return False, f"SyntaxError in line {error.lineno}: {error.msg}"
+            ipython = (
+                " (commands of IPython, % and !, are not judged)" if (error.text or "").lstrip()[:1] in "%!" else ""
+            )
+            return False, f"SyntaxError in line {error.lineno}: {error.msg}{ipython}"
         except BaseException as error:
             return False, f"the answer raised {type(error).__name__}: {error}"
     if lacking := [name for name in task["names"] if name not in own]:
         return False, f"the answer binds no {' and no '.join(lacking)}"
     names |= {name: own[name] for name in task["names"]}
+    exec(compile(task["given"], "<the exercise>", "exec"), names)  # again: the answer may have changed what it holds
     told = io.StringIO()
     with contextlib.redirect_stdout(told):
         try:
@@ -47,8 +52,12 @@ def _judged(task: dict[str, Any]) -> tuple[bool, str]:
             value = f"the check raised {type(error).__name__}: {error}"
     if changed := [name for (owner, name), value in trusted.items() if owner.__dict__.get(name) is not value]:
         return False, f"the answer replaced {', '.join(sorted(changed)[:3])}, on which the check rests"
-    message = value if isinstance(value, str) else told.getvalue().strip() or str(value)
-    return value is True or (message if value is None else str(value)).startswith("Right"), message
+    if isinstance(value, str):
+        return value.startswith("Right"), value
+    if refused := re.search("^Not yet.*", told.getvalue(), re.DOTALL | re.MULTILINE):  # before it, the answer may print
+        return False, refused[0].strip()
+    is_right = value is True or (value is None and bool(re.search("^Right", told.getvalue(), re.MULTILINE)))
+    return is_right, told.getvalue().strip() or str(value)
 
 
 def _value(statement: ast.stmt, names: dict[str, Any]) -> Any:

@@ -35,11 +35,14 @@ _LIMITS = Limits()
 
 
 class Answer(NamedTuple):
-    """An answer to judge: its file, what it answers, and its source; "" where the exercise is as it was handed out."""
+    """An answer to judge: its file, what it answers, and its source.
+
+    The source is "" where the exercise is as it was handed out, and None where its cell is missing.
+    """
 
     file: Path
     exercise: Exercise
-    source: str
+    source: str | None
 
 
 def handed_in(paths: Iterable[Path]) -> list[Path]:
@@ -68,15 +71,18 @@ def grade(
 ) -> Table:
     """Judge every answer in the notebooks, and every kernel in the `.cu` files by `case`, and return the verdicts.
 
-    Rows hold file, exercise, verdict ("right", "not yet", "no answer", "not judged"), seconds and message. Several
-    answers run at a time, in a folder that is deleted afterwards. Raises InputError for `.cu` files without a case.
+    Rows hold file (its path below the folder that all share), exercise, verdict ("right", "not yet", "no answer", "not
+    judged"), seconds and message. Several answers run at a time, in a folder that is deleted afterwards. Raises
+    InputError for `.cu` files without a case.
     """
     if not case and any(file.suffix == ".cu" for file in files):
         raise kernels.InputError("kernels (.cu) are judged by a case: name it with --case; `fourways case` begins one")
     rows: list[Row] = []
+    folder = os.path.commonpath([file.absolute().parent for file in files]) if files else ""
     jobs: list[tuple[Row, Callable[[], dict[str, Any]]]] = []
     for file in files:
-        row: Row = {"file": file.name, "exercise": "", "verdict": "not judged", "seconds": None, "message": ""}
+        name = str(file.absolute().relative_to(folder))
+        row: Row = {"file": name, "exercise": "", "verdict": "not judged", "seconds": None, "message": ""}
         if file.suffix == ".cu":
             assert case
             rows.append(row | {"exercise": file.stem})
@@ -90,7 +96,8 @@ def grade(
         for answer in answers:
             rows.append(row | {"exercise": f"{answer.exercise.lesson.number}.{answer.exercise.number}"})
             if not answer.source:
-                rows[-1]["verdict"] = "no answer"
+                missing = "the exercise's cell is missing" if answer.source is None else ""
+                rows[-1] |= {"verdict": "no answer", "message": missing}
             elif reason := lesson.skip_reason(answer.exercise.lesson.notebook.cells[answer.exercise.cell]):
                 rows[-1]["message"] = reason
             else:
@@ -141,7 +148,7 @@ def _answers(file: Path) -> Iterator[Answer]:
         raise kernels.InputError("no exercise has its id: begin with a notebook that `fourways export` wrote")
     for exercise in exercises(lesson.find(slug)):
         if (name := f"{slug}-exercise-{exercise.number}") not in ids:
-            yield Answer(file, exercise, "")
+            yield Answer(file, exercise, None)
             continue
         place = ids.index(name)
         first = last = place
@@ -165,8 +172,8 @@ def _task(answer: Answer) -> dict[str, Any]:
 
     Only the main thread parses code: in threads, Python 3.11's parser may fail by a SystemError.
     """
-    exercise = answer.exercise
-    task = {"setup": exercise.setup(answer.source), "answer": answer.source, "judge": exercise.judge}
+    exercise, source = answer.exercise, answer.source or ""
+    task = {"setup": exercise.setup(source), "answer": source, "given": exercise.rest, "judge": exercise.judge}
     return task | {"names": exercise.names, "secret": secrets.token_hex(16)}
 
 

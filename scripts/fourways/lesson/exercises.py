@@ -26,13 +26,18 @@ class Exercise(NamedTuple):
     solution: str
 
     @property
+    def rest(self) -> str:
+        """What the exercise gives besides the answer, as source."""
+        statements = _tree(self.given).body
+        return "\n".join(ast.unparse(each) for each in statements if not set(_binding(each)) & set(self.names))
+
+    @property
     def test(self) -> str:
         """A cell that raises AssertionError unless the answer, as a notebook has bound it, is right.
 
         It binds again all that the exercise gave besides the answer.
         """
-        given = [statement for statement in _tree(self.given).body if not set(_binding(statement)) & set(self.names)]
-        lines = ["from fourways import checking", "", *map(ast.unparse, given), "with checking.passing():"]
+        lines = ["from fourways import checking", "", *self.rest.splitlines(), "with checking.passing():"]
         return "\n".join([*lines, f"    {ast.unparse(_tree(self.judge).body[0])}"])
 
     def setup(self, answer: str) -> list[str]:
