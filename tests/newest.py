@@ -26,6 +26,7 @@ SPHINX = (
     "sphinx-design",
     "sphinx-external-toc",
     "sphinxcontrib-bibtex",
+    *("numpy", "packaging"),  # which this package imports, and the book's extensions import this package
 )
 OF_JUPYTER_BOOK = {"jupyter_book", "sphinx_comments"}
 """Extensions in `_config.yml` that only Jupyter Book needs."""

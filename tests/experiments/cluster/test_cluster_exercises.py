@@ -132,7 +132,7 @@ def marked_in_the_lock(file: Path, build: Build) -> bytes:
         (looked_twice_and_replaced, "Right: one build for 3 workers, even after an error"),
         (marked_in_the_lock, "Not yet: the file was there already, and 1 of 3 workers built it again."),
         (after_a_fixed_time, "Not yet: a worker waited for "),
-        (without_a_queue, "Not yet: 3 of 3 workers built, at the same time."),
+        (without_a_queue, ("Not yet: 3 of 3 workers built, at the same time.", "Not yet: a worker got ")),  # a race
         (touched_first, "Not yet: a worker got 0 of 12,000 bytes"),
         (looked_before_the_queue, "Not yet: 3 of 3 workers built, one after the other"),
         (kept_in_memory, "Not yet: the file does not hold the kernel afterwards"),
@@ -142,7 +142,11 @@ def marked_in_the_lock(file: Path, build: Build) -> bytes:
     ],
 )
 def test_one_worker_builds(
-    answer: Any, told: str, client: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    answer: Any,
+    told: str | tuple[str, ...],
+    client: Any,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("fourways.experiments.cluster.exercises._LIMIT", 6.0 if answer is after_a_fixed_time else 3.0)
     cluster.check_get_or_build(answer, client)
