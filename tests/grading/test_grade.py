@@ -170,3 +170,14 @@ def test_every_solution_is_right_and_every_stub_is_not(exercise: lesson.Exercise
         pytest.skip(verdict["solution.ipynb"]["message"])
     assert verdict["solution.ipynb"]["verdict"] == "right", verdict["solution.ipynb"]["message"]
     assert verdict["stub.ipynb"]["verdict"] == "not yet", verdict["stub.ipynb"]["message"]
+
+
+def test_an_answer_that_prints_right_where_the_judge_prints_its_verdict(tmp_path: Path) -> None:
+    (file,) = lesson.export([lesson.find("several_gpus")], tmp_path)
+    notebook = json.loads(file.read_text("utf-8"))
+    for cell in notebook["cells"]:
+        if cell["id"] == "several_gpus-exercise-1":
+            cell["source"] = "def exchange(strips):\n    print('Right')\n"
+    file.write_text(json.dumps(notebook), "utf-8")
+    (row,) = grading.grade([file]).rows
+    assert row["verdict"] == "not yet" and row["message"].startswith("Not yet"), row
