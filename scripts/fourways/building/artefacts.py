@@ -94,7 +94,7 @@ def _direct(path: Path, compiler: str, arch: str, options: Sequence[str], folder
     made.sizes["cubin"] = len(cubins[0].code)
     for output in ("ptx", "ltoir", "fatbin") if compiler == "nvcc" else ("ptx", "ltoir"):
         made.sizes[output] = len(build(path, compiler, arch, output, options).code)
-    gpus = [gpu.arch for gpu in toolchain.gpus()]
+    gpus = sorted({gpu.arch for gpu in toolchain.gpus()})
     if reason := toolchain.missing("gpu") or toolchain.missing("cupy"):
         made.missing["cached"] = f"only CuPy caches these builds, and it needs a GPU ({reason})"
     elif arch not in gpus:
