@@ -48,3 +48,14 @@ def _object(line: str) -> dict[str, Any] | None:
     except ValueError:  # a library's own words
         return None
     return parsed if isinstance(parsed, dict) else None
+
+
+def output(*words: object, environment: Mapping[str, str] | None = None, folder: Path | None = None) -> str:
+    """Run a program in `folder`, and return its standard output.
+
+    Raises RuntimeError with all that the program printed if it fails.
+    """
+    done = subprocess.run(list(map(str, words)), env=environment, cwd=folder, capture_output=True, errors="replace")
+    if done.returncode:
+        raise RuntimeError(f"{words[0]} failed:\n{done.stdout}{done.stderr}")
+    return done.stdout

@@ -14,7 +14,7 @@ def on_a_gpu(case: Case) -> tuple[str | None, str | None]:
     The kernel is compiled for this machine's GPU, or for sm_90, by NVRTC, or by nvcc where NVRTC refuses. Where neither
     is installed nothing is compiled.
     """
-    arch = next((gpu.arch for gpu in toolchain.gpus()), "sm_90")
+    arch = toolchain.gpu_arch()
     there = {"nvrtc": toolchain.loaded_library("nvrtc"), "nvcc": toolchain.nvcc()}
     compilers = [name for name in building.COMPILERS if there[name]]
     note, refusal = None, None

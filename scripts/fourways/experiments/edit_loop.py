@@ -47,7 +47,7 @@ class Workbench:
         shutil.copytree(kernels.root() / "cpp", self._root / "cpp")
         shutil.copy(kernels.root() / "pyproject.toml", self._root)  # CMake reads the version there
         self.kernel_file = self._root / "cpp" / "kernels" / "doublify.cuh"
-        self.arch = next((gpu.arch for gpu in toolchain.gpus()), "sm_90")
+        self.arch = toolchain.gpu_arch()
 
     @property
     def factor(self) -> int:
@@ -123,16 +123,14 @@ class Workbench:
             module = self._root / "build" if ahead else None
             return rebuilt + sum(timing.first_result(lesson.find(number), way, variables, module).values())
 
-        samples: dict[tuple[str, str], list[float]] = {}
+        samplers: dict[tuple[str, str], Callable[[], float]] = {}
         for way in timed:
             if not WAYS[way].is_shipped_built:  # an imported module stays in the process
-                samples[way, "running process"] = []
-            samples[way, "fresh process"] = []
-        for way, loop in timing.turns(rounds, list(samples)):
-            samples[way, loop].append(running(way) if loop == "running process" else fresh(way))
+                samplers[way, "running process"] = functools.partial(running, way)
+            samplers[way, "fresh process"] = functools.partial(fresh, way)
         rows = [
             {"way": way, "loop": loop, "clock": "host", "seconds": summary(times)}
-            for (way, loop), times in samples.items()
+            for (way, loop), times in timing.sampled(samplers, rounds).items()
         ]
         return Table("edit_loop", rows, _columns("way", "loop"), f"{rounds} samples each, 16 elements.")
 

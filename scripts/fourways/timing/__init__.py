@@ -34,8 +34,11 @@ from fourways.timing.clocks import (
     host_seconds,
     launch_seconds,
     measure,
+    occupy,
     rounds,
+    sampled,
     turns,
+    until_done,
 )
 from fourways.timing.compare import (
     compare,

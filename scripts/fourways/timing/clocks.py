@@ -13,7 +13,7 @@ These functions time bare calls, and do not check what a call writes. A caller t
 import functools
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,6 +75,25 @@ def turns(rounds: int, names: Sequence[Any]) -> Iterator[Any]:
     for number in range(rounds):
         first = number % max(1, len(names))
         yield from (*names[first:], *names[:first])
+
+
+def sampled(samplers: Mapping[Any, Callable[[], float]], rounds: int, warm_up: int = 0) -> dict[Any, list[float]]:
+    """Take a sample by each of `samplers` in each of `rounds` turns, and return them by name, without the first few."""
+    samples: dict[Any, list[float]] = {name: [] for name in samplers}
+    for name in turns(rounds, list(samplers)):
+        samples[name].append(samplers[name]())
+    return {name: taken[warm_up:] for name, taken in samples.items()}
+
+
+def until_done(call: Call) -> Call:
+    """Return a function that makes a call and waits for all work on the GPU, so that the host's clock times both."""
+    import cupy
+
+    def called() -> None:
+        call()
+        cupy.cuda.Device().synchronize()
+
+    return called
 
 
 def host_seconds(call: Call, before: Call = _nothing, budget: float = _BUDGET) -> list[float]:

@@ -6,7 +6,7 @@ which GPU. `activate()` makes CuPy and PyCUDA use the same nvcc, and `child_envi
 """
 
 from fourways.toolchain.architectures import ARCHITECTURES, architectures, runs_on
-from fourways.toolchain.driver import Driver, Gpu, driver, gpus
+from fourways.toolchain.driver import Driver, Gpu, driver, gpu_arch, gpus
 from fourways.toolchain.environment import activate, caches, child_environment, cold_caches, variables
 from fourways.toolchain.find import (
     TARGET,

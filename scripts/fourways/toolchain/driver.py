@@ -50,6 +50,11 @@ def gpus() -> list[Gpu]:
     return list(_ask_driver(DRIVER_LIBRARY)[1])
 
 
+def gpu_arch() -> str:
+    """Return the architecture of the first GPU, else "sm_90"."""
+    return next((gpu.arch for gpu in gpus()), "sm_90")
+
+
 @functools.cache
 def _ask_driver(library: str) -> tuple[Driver | None, tuple[Gpu, ...]]:
     number = ctypes.c_int()

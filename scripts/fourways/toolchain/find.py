@@ -12,7 +12,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,10 +68,12 @@ def _root_of(compiler: Path) -> Path:
     return Path(top[1].strip()).resolve() if top else compiler.resolve().parents[1]
 
 
-def run(*command: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+def run(
+    *command: str | Path, stdin: str = "", environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     """Run a command for at most 60 s and return the completed process; its code is 127 if the command cannot be run."""
     try:
-        return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=60, errors="replace")
+        return subprocess.run(command, input=stdin, env=environment, capture_output=True, timeout=60, errors="replace")
     except (OSError, subprocess.TimeoutExpired) as problem:
         return subprocess.CompletedProcess(command, 127, "", str(problem))
 

@@ -1,0 +1,172 @@
+"""Launches apart from the kernel: the first call, cold caches, launches in a row, and what a program pays once."""
+
+import functools
+import os
+import time
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from fourways import process, tables, timing
+from fourways.experiments.clocks.calls import Call, Saxpy, Timer, busy, longest, on_gpu
+from fourways.tables import Column, Row, Table, summary
+
+_STAGES = """
+import json, sys, time
+
+source = json.load(sys.stdin)["source"]
+marks = {"start": time.perf_counter()}
+
+
+def mark(stage):
+    marks[stage] = time.perf_counter()
+
+
+import cupy as cp, numpy as np
+from cuda.core import Program, ProgramOptions
+mark("import")
+cp.cuda.runtime.free(0)  # does nothing, in a context that it must first create
+mark("context")
+x = cp.empty(2**20, np.float32)
+mark("first block")
+del x
+x = cp.empty(2**20, np.float32)
+mark("block again")
+options = ProgramOptions(arch=f"sm_{cp.cuda.Device().compute_capability}", no_cache=True)
+cubin = Program(source, "c++", options).compile("cubin").code
+mark("compile")
+module = cp.cuda.function.Module()
+module.load(cubin)
+mark("load module")
+kernel = module.get_function("saxpy")
+mark("get function")
+arguments = (1024,), (256,), (np.float32(2), x, x, x, np.int64(x.size))
+kernel(*arguments)
+cp.cuda.Device().synchronize()
+mark("first launch")
+kernel(*arguments)
+cp.cuda.Device().synchronize()
+mark("launch again")
+float(x.sum())
+mark("first sum")
+float(x.sum())
+mark("sum again")
+stages, times = list(marks), list(marks.values())
+print(json.dumps({s: b - a for s, a, b in zip(stages[1:], times, times[1:])}))
+"""
+_MODES = ("LAZY", "EAGER")
+
+
+def first_call(source: str, waited: Timer) -> None:
+    """Time ten calls of saxpy that no cache has seen, and print the first, a later one, and what the mean makes of it.
+
+    `waited` is the lesson's timer. The arrays have 2²⁰ elements.
+    """
+    import cupy as cp
+
+    ones = cp.ones(2**20, cp.float32)
+    arguments = np.float32(2.5), ones, ones, cp.empty_like(ones), np.int64(ones.size)
+    unseen = cp.RawKernel(f"{source}// never compiled before: {time.time_ns()}", "saxpy")
+    seconds = [waited(functools.partial(unseen, (1024,), (256,), arguments)) for _ in range(10)]
+    later = float(np.median(seconds[1:]))
+    print(f"first call {tables.seconds(seconds[0])}, later calls {tables.seconds(later)}")
+    print(
+        f"mean of all ten: {tables.seconds(float(np.mean(seconds)))}, {np.mean(seconds) / later:.0f} times a later call"
+    )
+
+
+def warm_and_cold(saxpy: Saxpy, events: Callable[..., float]) -> Table:
+    """Time saxpy at six sizes with the arrays in the L2 cache and not (device clock), and after a fill of the cache.
+
+    The cache is emptied by reading other data, or filled by writing twice its size.
+    """
+    import cupy as cp
+
+    cache = cp.cuda.Device().attributes["L2CacheSize"]
+    other = cp.empty(2 * cache, cp.uint8)
+    rows: list[Row] = []
+
+    def overwrite() -> None:
+        other.fill(0)
+        busy()
+
+    for power in range(16, min(27, longest().bit_length()), 2):
+        call = on_gpu(saxpy, 2**power)
+        row: Row = {"size": 2**power, "bytes": 12 * 2**power, "clock": "device"}
+        row["seconds"] = summary(timing.device_seconds(call))
+        row["cold_seconds"] = summary(timing.device_seconds(call, cold=True))
+        written = [events(call, first=overwrite) for _ in range(20)]
+        row["written_seconds"] = summary(np.subtract(written, timing.event_overhead()).tolist())
+        row["ratio"] = row["cold_seconds"]["median"] / row["seconds"]["median"]
+        rows.append(row)
+    columns: list[Column] = [
+        ("elements", "size"),
+        ("all arrays", lambda row: f"{row['bytes'] / 1e6:.1f} MB"),
+        ("warm", "seconds"),
+        "cold_seconds",
+        ("cold / warm", lambda row: f"{row['ratio']:.2f}"),
+        ("full of writes", "written_seconds"),
+    ]
+    return Table("cold_cache", rows, columns, f"Device clock. The L2 cache holds {cache / 1e6:.0f} MB.")
+
+
+def in_a_row(ways: Mapping[str, Saxpy], waited: Timer, count: int = 200) -> Table:
+    """Time `count` launches in a row with one wait at the end (host clock, seconds a call), by way and size.
+
+    `waited` is the lesson's timer. The kernel's own time is that in a CUDA graph of 50 launches through the first way
+    whose launches a graph can hold, which is the first of `ways`.
+    """
+    sizes = [2**power for power in (10, 18, 20, 21, 22, 23, 24) if 2**power <= longest()]
+    first, rows = next(iter(ways.values())), list[Row]()
+    for size in sizes:
+        calls = {way: functools.partial(_repeat, on_gpu(saxpy, size), count) for way, saxpy in ways.items()}
+        samples = timing.sampled({way: functools.partial(waited, call) for way, call in calls.items()}, 6, warm_up=1)
+        row: Row = {"size": size, "clock": "host"}
+        row["kernel_seconds"] = summary(timing.graph_seconds(on_gpu(first, size), 50))
+        rows.append(
+            row | {f"{way}_seconds": summary(np.divide(taken, count).tolist()) for way, taken in samples.items()}
+        )
+    columns: list[Column] = [("elements", "size"), "kernel_seconds", *(f"{way}_seconds" for way in ways)]
+    return Table("in_a_row", rows, columns, f"Host clock, per call of {count}; the kernel: device clock, in a graph.")
+
+
+def _repeat(call: Call, count: int) -> None:
+    for _ in range(count):
+        call()
+
+
+def full_queue(saxpy: Saxpy, alone: Timer, launches: int) -> None:
+    """Launch a long kernel many times without a wait, time each launch by `alone`, and print when launches get slow."""
+    import cupy as cp
+
+    call = on_gpu(saxpy, min(longest(), 2**26))
+    seconds = [alone(call) for _ in range(launches)]
+    cp.cuda.Device().synchronize()
+    kernel = summary(timing.device_seconds(call))["median"]
+    means = [float(np.mean(seconds[i : i + 100])) for i in range(0, launches, 100)]
+    full = [100 * i for i, mean in enumerate(means) if mean > kernel / 2]
+    print(f"the first hundred launches: {tables.seconds(means[0])} each")
+    print(f"the last hundred launches:  {tables.seconds(means[-1])} each")
+    print(f"the kernel:                 {tables.seconds(kernel)}")
+    print(f"launches are slow from number {full[0]:,} on" if full else "the queue was never full")
+
+
+def one_time(source: str) -> Table:
+    """Time what a program pays once, stage by stage, with lazy and with eager loading (host clock).
+
+    Two fresh processes for each mode take turns; the table has their means. Raises RuntimeError if one fails.
+    """
+    task = {"source": source}
+    processes = [
+        {mode: process.answer(_STAGES, task, os.environ | {"CUDA_MODULE_LOADING": mode}) for mode in _MODES}
+        for _ in range(2)
+    ]
+    rows: list[Row] = []
+    for stage in processes[0]["LAZY"]:
+        row: Row = {"stage": stage, "clock": "host"}
+        for mode in _MODES:
+            row[f"{mode}_seconds"] = float(np.mean([each[mode][stage] for each in processes]))
+        rows.append(row)
+    return Table(
+        "one_time", rows, ["stage", "LAZY_seconds", "EAGER_seconds"], "Host clock, means of two fresh processes each."
+    )

@@ -1,0 +1,138 @@
+"""Units compiled in three forms and linked into programs, and what is in their machine code."""
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from fourways import building, linking, sass, toolchain
+from fourways.tables import Row, Table
+from fourways.toolchain import gpu_arch
+
+FORMS = {
+    "ptx": {"relocatable_device_code": True},
+    "cubin": {"relocatable_device_code": True},  # machine code
+    "ltoir": {"link_time_optimization": True},
+}
+"""The three forms of a unit for a linker, with the options by which `cuda.core` compiles it."""
+DECLARATION = 'extern "C" __device__ float user_transform(float x);\n'
+"""What the library's kernel `apply_transform` expects of a plug-in."""
+WHOLE = {"compiled": 0}
+"""How many times `one_source` was called, by which `check_front_door` notices a program that was not linked."""
+
+
+def compiled(text: str, form: str, target: str | None = None, **more: Any) -> Any:
+    """Return a unit, compiled with -DPLUGIN to one of `FORMS` for the architecture `target`, as an `ObjectCode`.
+
+    `more` are further options of `cuda.core.ProgramOptions`. Caches are off. Raises the compiler's errors.
+    """
+    if form == "ptx" and not toolchain.driver():
+        return _ptx_without_driver(text)
+    return _compile(text, form, arch=target or gpu_arch(), **FORMS[form], **more)
+
+
+def _compile(text: str, form: str, **options: Any) -> Any:
+    from cuda.core import Program, ProgramOptions
+
+    return Program(text, "c++", ProgramOptions(define_macro="PLUGIN", no_cache=True, **options)).compile(form)
+
+
+def _ptx_without_driver(text: str) -> Any:
+    """Compile by NVRTC itself, because `cuda.core` asks the driver before it makes PTX."""
+    from cuda.core import ObjectCode
+
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "unit.cu")
+        file.write_text(text)
+        return ObjectCode.from_ptx(building.build(file, "nvrtc", gpu_arch(), "ptx", ("-rdc=true", "-DPLUGIN")).code)
+
+
+def linked(*units: Any) -> Any:
+    """Link units by nvJitLink, with link-time optimization if one of them is LTO-IR, and return the program.
+
+    Raises the linker's errors.
+    """
+    return _linker(units, any(unit.code_type in ("ltoir", "library") for unit in units)).link("cubin")
+
+
+def _linker(units: Iterable[Any], lto: bool) -> Any:
+    from cuda.core import Linker, LinkerOptions
+
+    return Linker(*units, options=LinkerOptions(arch=gpu_arch(), link_time_optimization=lto, no_cache=True))
+
+
+def link_log(*units: Any) -> str:
+    """Link units with link-time optimization, and return the first line of what the linker has in its error log."""
+    linker = _linker(units, True)
+    linker.link("cubin")  # does not fail
+    return (linker.get_error_log().strip("\n\0").splitlines() or ["nothing"])[0]
+
+
+def one_source(library: str, plugin: str, **more: Any) -> Any:
+    """Compile a library's text and a plug-in's as one text, without a linker, and return the program."""
+    WHOLE["compiled"] += 1
+    return _compile(plugin + library, "cubin", arch=gpu_arch(), **more)
+
+
+@functools.cache
+def _parsed(cubin: bytes) -> list[Any]:
+    return sass.parse(sass.disassemble(cubin))
+
+
+def listing(program: Any, entry: str = "apply_transform") -> list[Any]:
+    """Return the instructions of a program's function, in order."""
+    return [line for line in _parsed(program.code) if line.entry == entry]
+
+
+def calls_left(program: Any, entry: str = "apply_transform") -> int:
+    """Return how many calls of the program's own functions stand in the machine code of a kernel."""
+    calls: int = linking.look_inside(program.code, entry)["calls"]
+    return calls
+
+
+def differing(program: Any, other: Any) -> int:
+    """Return how many lines of `apply_transform` differ between two programs, with registers renamed.
+
+    A line that only one of the two has differs, too.
+    """
+    return sass.diff(listing(program), listing(other), rename=True).differences
+
+
+def look(programs: Mapping[str, Any], whole: Any) -> Table:
+    """Count calls and multiply-adds in the kernel of each program, and lines that differ from the program `whole`."""
+    rows: list[Row] = []
+    for name, program in programs.items():
+        lines = listing(program)
+        rows.append(
+            {
+                "linked_from": name,
+                "calls": calls_left(program),
+                "multiply_adds": sum(line.base == "FFMA" for line in lines),
+                "other_functions": sorted({line.entry for line in _parsed(program.code)} - {"apply_transform"}),
+                "lines_that_differ": differing(whole, program),
+                "cubin_bytes": len(program.code),
+            }
+        )
+    note = f"For {gpu_arch()}. Compiled as one text, the kernel has {len(listing(whole))} lines."
+    return Table("looked_inside", rows, note=note)
+
+
+def attempt(calls: Mapping[str, Callable[[], Any]]) -> None:
+    """Call each function, and print its name with the calls left in the program, "loaded", or the error's main line."""
+    for name, call in calls.items():
+        try:
+            made = call()
+            print(f"{name}: {f'links, {calls_left(made)} calls left' if hasattr(made, 'code_type') else 'loaded'}")
+        except Exception as error:
+            print(f"{name}: {main_line(error)}")
+
+
+def main_line(error: Exception) -> str:
+    """Return the line of a linker's, compiler's or driver's error that says what is wrong."""
+    text = str(error).strip("\n\0")
+    if "error log: " in text:
+        log = text.split("error log: ")[-1].splitlines()
+        return next(line for line in log if "nvvmCompileProgram" not in line).split("error: ")[-1]
+    lines = [line for line in text.splitlines() if "error" in line and "(" in line]
+    return lines[-1] if lines else f"{type(error).__name__}: {text.splitlines()[0]}"
