@@ -108,11 +108,10 @@ class _Watch:
 
             return finished
 
-        host.HostKernel.on_launch = note
         try:
-            return self._function(*arguments)
+            with host.noting(note):
+                return self._function(*arguments)
         finally:
-            host.HostKernel.on_launch = None
             look()
 
     def problem(self, launches: int) -> str | None:
@@ -131,6 +130,11 @@ def not_yet(error: Exception) -> str:
     lines = str(error).splitlines() or [type(error).__name__]
     told = (line for line in lines if "must be extern" in line or "error: " in line)
     return f"Not yet: {next(told, lines[0]).rpartition('error: ')[2]}"
+
+
+def is_whole(answer: Any) -> bool:
+    """Return whether an answer is a whole number of Python or NumPy, and no truth value."""
+    return isinstance(answer, int | np.integer) and not isinstance(answer, bool)
 
 
 def _arrays(values: Iterable[Any]) -> list[np.ndarray]:

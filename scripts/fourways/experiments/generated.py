@@ -3,7 +3,6 @@
 pystencils, which needs Python 3.12, is imported where it is used. The judges of the exercises use the host way.
 """
 
-import json
 import os
 import shutil
 import subprocess
@@ -18,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import building, files, host, kernels, sass, timing, toolchain
+from fourways import building, files, host, kernels, process, sass, timing, toolchain
 from fourways.tables import RANGE, Column, Row, Table, summary
 
 SIDE = 8192
@@ -90,12 +89,8 @@ def against_copy(steps: Mapping[str, Step], reference: Callable[[Any], Any], nam
 
     u = cp.random.default_rng(1).random((SIDE, SIDE), dtype=cp.float32)
     wanted, v = reference(u), u.copy()
-    calls: dict[str, Callable[[], Any]] = {}
-    for title, step in steps.items():
-        v[1:-1, 1:-1] = cp.nan
-        step(u, v)
-        assert bool((v == wanted).all()), f"{title}: a wrong answer"
-        calls[title] = partial(step, u, v)
+    calls = {title: partial(step, u, v) for title, step in steps.items()}
+    timing.require_right(calls, v[1:-1, 1:-1], lambda: (v == wanted).all())
     return _timed(calls, 2 * u.nbytes, name)
 
 
@@ -150,10 +145,7 @@ def suspects(mean_of_four: Callable[..., Any], naive: Mapping[str, Step], refere
     calls["ElementwiseKernel, flat views"] = partial(mean_of_four, *parts, from_v[SIDE : SIDE + cells])
     for size in (256, 512):
         calls[f"ElementwiseKernel, block_size={size}"] = partial(on_views, block_size=size)
-    for title, call in calls.items():
-        v.fill(cp.nan)
-        call()
-        assert bool((v == wanted)[1:-1, 1:-1].all()), f"{title}: a wrong answer"
+    timing.require_right(calls, v, lambda: (v == wanted)[1:-1, 1:-1].all())
     return _timed(calls, 2 * u.nbytes, "suspects")
 
 
@@ -230,9 +222,7 @@ def costs(samples: int = 3) -> Table:
     for _ in range(samples):
         with TemporaryDirectory() as folder:
             cold = toolchain.child_environment() | toolchain.cold_caches(Path(folder)) | {"XDG_CACHE_HOME": folder}
-            command = [sys.executable, "-c", program]
-            done = subprocess.run(command, env=cold, stdout=subprocess.PIPE, text=True, check=True)
-            told.append(json.loads(done.stdout.splitlines()[-1]))
+            told.append(process.answer(program, {}, cold))
     rows: list[Row] = [
         {"stage": stage, "clock": "host", "seconds": summary([each[stage] for each in told])} for stage in told[0]
     ]
@@ -251,13 +241,18 @@ def _heat() -> Any:
 
 
 def kernel_file(kernel: Any) -> Path:
-    """Write the text of a GPU kernel of pystencils into a file NAME.cu that CUDA's compilers take, and return its path.
-
-    Before the text stand the header with `int64_t`, the meaning of `RESTRICT`, and `extern "C"`.
-    """
+    """Write the text of a GPU kernel of pystencils into a file NAME.cu that CUDA's compilers take; return its path."""
     path = _folder() / f"{kernel.name}.cu"
-    files.write_text(path, _PRELUDE + kernel.get_c_code() + "\n")
+    files.write_text(path, cuda_text(kernel))
     return path
+
+
+def cuda_text(kernel: Any) -> str:
+    """Return the text of a GPU kernel of pystencils as CUDA's compilers take it.
+
+    Before pystencils' text stand the header with `int64_t`, the meaning of `RESTRICT`, and `extern "C"`.
+    """
+    return _PRELUDE + kernel.get_c_code() + "\n"
 
 
 _ORDERS = r"""
@@ -278,8 +273,7 @@ for pair in "ab cd ef gh ij kl mn op qr st uv wx yz".split():
 
 def startup_of_fast_math() -> str:
     """Return the path of GCC's crtfastmath.o, or its bare name if the host compiler has none."""
-    asked = [str(toolchain.host_compiler()), "-print-file-name=crtfastmath.o"]
-    return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    return toolchain.run(str(toolchain.host_compiler()), "-print-file-name=crtfastmath.o").stdout.strip()
 
 
 def multiply_subnormals(kernel: Any, jit: Any) -> None:
@@ -312,38 +306,43 @@ def check_wind(wind: Callable[[Any, Any, int, int], Any]) -> str:
 
     Its kernel runs by the host way, with several distances, on random plates.
     """
+    for rows, columns in ((1, 2), (3, 1), (0, 2)):
+        try:
+            problem = _wrong_wind(wind, rows, columns)
+        except Exception as error:
+            problem = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
+        if problem:
+            return f"Not yet: {rows} above, {columns} to the left: {problem}"
+    return "Right for three distances, on random plates."
+
+
+def _wrong_wind(wind: Callable[[Any, Any, int, int], Any], rows: int, columns: int) -> str | None:
+    """Return what is wrong with the kernel for one distance, or None. Raises what pystencils and compilers raise."""
     import pystencils as ps
 
+    assignment = wind(*ps.fields("u, v: float32[2D]"), rows, columns)
+    if not isinstance(assignment, ps.Assignment):
+        return f"wanted is an assignment; a {type(assignment).__name__} came."
+    text = ps.create_kernel(assignment, target=ps.Target.CUDA, function_name="wind", jit=ps.no_jit)
+    kernel = host.compile(cuda_text(text)).get_function("wind")
     random = np.random.default_rng()
-    for rows, columns in ((1, 2), (3, 1), (0, 2)):
-        where = f"{rows} above, {columns} to the left"
-        u_field, v_field = ps.fields("u, v: float32[2D]")
-        try:
-            assignment = wind(u_field, v_field, rows, columns)
-            if not isinstance(assignment, ps.Assignment):
-                return f"Not yet: {where}: wanted is an assignment; a {type(assignment).__name__} came."
-            text = ps.create_kernel(assignment, target=ps.Target.CUDA, function_name="wind", jit=ps.no_jit)
-            kernel = host.compile(_PRELUDE + text.get_c_code() + "\n").get_function("wind")
-        except Exception as error:
-            return f"Not yet: {where}: {type(error).__name__}: {str(error).splitlines()[0]}"
-        u = random.random((random.integers(20, 40), random.integers(20, 40)), np.float32)
-        v = np.full_like(u, np.nan)
-        arguments = {"_data_u": u, "_data_v": v, **_numbers(u, v)}
-        if missing := {parameter.name for parameter in text.parameters} - set(arguments):
-            return f"Not yet: {where}: its kernel needs numbers that nobody passes: {', '.join(sorted(missing))}."
-        if not {"_data_u", "_data_v"} <= {parameter.name for parameter in text.parameters}:
-            return f"Not yet: {where}: it does not read u and write v."
-        before = u.copy()
-        kernel((3, 3), (16, 16), [arguments[parameter.name] for parameter in text.parameters])
-        if not np.array_equal(u, before):
-            return f"Not yet: {where}: u has changed; v gets the new values."
-        h, w = u.shape
-        wanted = np.float32(0.75) * u
-        wanted[rows:, columns:] += np.float32(0.25) * u[: h - rows, : w - columns]
-        got, right = v[4:-4, 4:-4], wanted[4:-4, 4:-4]
-        if not np.allclose(got, right, atol=1e-6):
-            return f"Not yet: {where}: {_what_came(u, got, right, rows, columns)}"
-    return "Right for three distances, on random plates."
+    u = random.random((random.integers(20, 40), random.integers(20, 40)), np.float32)
+    v = np.full_like(u, np.nan)
+    arguments = {"_data_u": u, "_data_v": v, **_numbers(u, v)}
+    names = [parameter.name for parameter in text.parameters]
+    if missing := set(names) - set(arguments):
+        return f"its kernel needs numbers that nobody passes: {', '.join(sorted(missing))}."
+    if not {"_data_u", "_data_v"} <= set(names):
+        return "it does not read u and write v."
+    before = u.copy()
+    kernel((3, 3), (16, 16), [arguments[name] for name in names])
+    if not np.array_equal(u, before):
+        return "u has changed; v gets the new values."
+    h, w = u.shape
+    wanted = np.float32(0.75) * u
+    wanted[rows:, columns:] += np.float32(0.25) * u[: h - rows, : w - columns]
+    got, right = v[4:-4, 4:-4], wanted[4:-4, 4:-4]
+    return None if np.allclose(got, right, atol=1e-6) else _what_came(u, got, right, rows, columns)
 
 
 def _numbers(u: np.ndarray, v: np.ndarray) -> dict[str, np.int64]:
@@ -384,35 +383,39 @@ def check_launch(kernel: host.HostKernel, by_hand: Callable[[Any, Any], Any], re
     shapes = [(50, 70), (34, 18), (33, 19)]
     shapes += [(int(random.integers(3, 60)), int(random.integers(3, 60))) for _ in range(4)]
     for h, w in shapes:
-        case = f"{h} rows of {w} cells"
-        u = random.random((h, w), np.float32)
-        v = np.full_like(u, np.nan)
-        try:
-            grid, numbers = by_hand(u.copy(), v.copy())
-            grid, numbers = tuple(map(int, grid)), list(map(int, numbers))
-        except (TypeError, ValueError) as error:
-            return f"Not yet: {case}: wanted are a grid and six numbers: {error}"
-        if len(numbers) != 6:
-            return f"Not yet: {case}: {len(numbers)} numbers follow u and v; the text asks for six."
-        try:
-            kernel(grid, (16, 16), (u, v, *map(np.int64, numbers)))
-        except host.KernelError as error:
-            return f"Not yet: {case}: are these strides, in elements? {str(error).splitlines()[0]}"
-        except ValueError as error:
-            return f"Not yet: {case}: {error}"
-        there = ~np.isnan(v)
-        done = f"{there.any(axis=1).sum()} of {h - 2} rows and {there.any(axis=0).sum()} of {w - 2} columns are written"
-        if not there.any():
-            return f"Not yet: {case}: nothing is written: which six numbers does the text ask for?"
-        if not there[1:-1, 1:-1].all():
-            return f"Not yet: {case}: {done}: how many blocks of 16 does each direction need?"
-        if there.sum() > (h - 2) * (w - 2):
-            return f"Not yet: {case}: the border is written, too: are the sizes those of the plate?"
-        if not np.array_equal(v[1:-1, 1:-1], reference(u)[1:-1, 1:-1]):
-            return f"Not yet: {case}: all inner cells are written, and not all are right."
-        needed = -(-(w - 2) // 16) * -(-(h - 2) // 16)
-        if int(np.prod(grid)) > needed:
-            return (
-                f"Not yet: {case}: {int(np.prod(grid)) - needed} blocks have no inner cell. Where do the threads begin?"
-            )
+        if problem := _wrong_launch(kernel, by_hand, reference, random.random((h, w), np.float32)):
+            return f"Not yet: {h} rows of {w} cells: {problem}"
     return f"Right for {len(shapes)} plates, and no block too many."
+
+
+def _wrong_launch(
+    kernel: host.HostKernel, by_hand: Callable[[Any, Any], Any], reference: Callable[[Any], Any], u: np.ndarray
+) -> str | None:
+    """Return what is wrong with the launch for the plate u, or None."""
+    (h, w), v = u.shape, np.full_like(u, np.nan)
+    try:
+        grid, numbers = by_hand(u.copy(), v.copy())
+        grid, numbers = tuple(map(int, grid)), list(map(int, numbers))
+    except (TypeError, ValueError) as error:
+        return f"wanted are a grid and six numbers: {error}"
+    if len(numbers) != 6:
+        return f"{len(numbers)} numbers follow u and v; the text asks for six."
+    try:
+        kernel(grid, (16, 16), (u, v, *map(np.int64, numbers)))
+    except host.KernelError as error:
+        return f"are these strides, in elements? {str(error).splitlines()[0]}"
+    except ValueError as error:
+        return str(error)
+    there = ~np.isnan(v)
+    if not there.any():
+        return "nothing is written: which six numbers does the text ask for?"
+    if not there[1:-1, 1:-1].all():
+        done = f"{there.any(axis=1).sum()} of {h - 2} rows and {there.any(axis=0).sum()} of {w - 2} columns are written"
+        return f"{done}: how many blocks of 16 does each direction need?"
+    if there.sum() > (h - 2) * (w - 2):
+        return "the border is written, too: are the sizes those of the plate?"
+    if not np.array_equal(v[1:-1, 1:-1], reference(u)[1:-1, 1:-1]):
+        return "all inner cells are written, and not all are right."
+    if (idle := int(np.prod(grid)) - -(-(w - 2) // 16) * -(-(h - 2) // 16)) > 0:
+        return f"{idle} blocks have no inner cell. Where do the threads begin?"
+    return None

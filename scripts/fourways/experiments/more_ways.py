@@ -21,13 +21,18 @@ from typing import Any
 
 import numpy as np
 
-from fourways import checking, kernels, lesson, toolchain
+from fourways import checking, kernels, lesson, process, toolchain
 from fourways.tables import RANGE, Row, Table, seconds, summary
 from fourways.timing import rounds, turns
 from fourways.ways import Ways
 
 _FPIC = "-Xcompiler=-fPIC"  # position-independent code, as shared libraries need
-_SECONDS = "import time\nbegin = time.perf_counter()\n{}\nprint(time.perf_counter() - begin)"
+_IMPORT = """
+import time
+begin = time.perf_counter()
+%s
+print('{"seconds":', time.perf_counter() - begin, "}")
+"""
 _ON_CPU = r"""
 extern "C" const char *launch_doublify(const float *x, float *y, long long n, void *stream)
 {
@@ -184,9 +189,8 @@ def imports(statements: Mapping[str, str], times: int | None = None, at_once: in
     times = rounds(21) if times is None else times
 
     def one(name: str) -> tuple[str, float | None]:
-        command = [sys.executable, "-c", _SECONDS.format(statements[name])]
-        done = subprocess.run(command, capture_output=True, text=True, env=variables)
-        return name, None if done.returncode else float(done.stdout.split()[-1])
+        ended = process.run(_IMPORT % statements[name], {}, variables)
+        return name, None if ended.status else ended.answer["seconds"]
 
     with ThreadPoolExecutor(at_once) as pool:
         here = [name for name, took in pool.map(one, statements) if took is not None]
@@ -307,45 +311,40 @@ def _cases(shape: tuple[int, ...]) -> dict[str, tuple[Any, Any, type[Exception] 
 
     plain = np.zeros(shape, np.float32)
     wide = np.zeros((*shape[:-1], 2 * shape[-1]), np.float32)[..., ::2]
-    swapped = plain.dtype.newbyteorder()
     fine, bare, written = told(plain), told(plain), told(plain, explicit=True)
     del bare.__cuda_array_interface__["strides"]  # as the protocol allows
     one_number = np.broadcast_to(np.float32(1), shape)  # its strides are 0
-    cases: dict[str, tuple[Any, Any, type[Exception] | None]] = {
-        "two arrays without gaps": (fine, told(plain), None),
-        "x in the CPU's memory": (plain, fine, TypeError),
-        "y in the CPU's memory": (fine, plain, TypeError),
-        "x of float64": (told(plain.astype("f8")), fine, TypeError),
-        "y of float64": (fine, told(plain.astype("f8")), TypeError),
-        "x of int32": (told(plain.astype("i4")), fine, TypeError),
-        "y of int32": (fine, told(plain.astype("i4")), TypeError),
-        "x of float32 in the other byte order": (told(plain.astype(swapped)), fine, TypeError),
-        "y of float32 in the other byte order": (fine, told(plain.astype(swapped)), TypeError),
-        "x with gaps": (told(wide), fine, ValueError),
-        "y with gaps": (fine, told(wide), ValueError),
-        "x with written-out strides, and no gaps": (written, fine, None),
-        "y with written-out strides, and no gaps": (fine, written, None),
+    cases: dict[str, tuple[Any, Any, type[Exception] | None]] = {"two arrays without gaps": (fine, told(plain), None)}
+
+    def either(what: str, array: Any, wanted: type[Exception] | None) -> None:
+        cases.update({f"x {what}": (array, fine, wanted), f"y {what}": (fine, array, wanted)})
+
+    either("in the CPU's memory", plain, TypeError)
+    either("of float64", told(plain.astype("f8")), TypeError)
+    either("of int32", told(plain.astype("i4")), TypeError)
+    either("of float32 in the other byte order", told(plain.astype(plain.dtype.newbyteorder())), TypeError)
+    either("with gaps", told(wide), ValueError)
+    either("with written-out strides, and no gaps", written, None)
+    cases |= {
         "y with gaps, while the strides of x are written out": (written, told(wide), ValueError),
         "x with gaps, while the strides of y are written out": (told(wide), written, ValueError),
         "x that runs backwards": (told(plain[..., ::-1]), fine, ValueError),
         "x that repeats one number (strides of 0)": (told(one_number), fine, ValueError),
-        "x without the entry strides": (bare, fine, None),
-        "y without the entry strides": (fine, bare, None),
+    }
+    either("without the entry strides", bare, None)
+    cases |= {
         "y of another shape": (fine, told(np.zeros((*shape[:-1], shape[-1] + 1), np.float32)), ValueError),
         "y of another shape and the same size": (fine, told(plain.reshape(1, *shape)), ValueError),
         "y that is read-only": (fine, told(plain, read_only=True), ValueError),
         "x that is read-only": (told(plain, read_only=True), fine, None),
     }
     if len(shape) > 1:
-        columns = np.zeros(shape, np.float32, order="F")
-        cases["x in Fortran's order"] = (told(columns), fine, ValueError)
-        cases["y in Fortran's order"] = (fine, told(columns), ValueError)
+        either("in Fortran's order", told(np.zeros(shape, np.float32, order="F")), ValueError)
         rows = np.zeros((2 * shape[0], *shape[1:]), np.float32)[::2]
         cases["x that is every other row of an array"] = (told(rows), fine, ValueError)
         cases["x whose first axis runs backwards"] = (told(plain[::-1]), fine, ValueError)
         padded = np.zeros((*shape[:-1], shape[-1] + 4), np.float32)[..., : shape[-1]]
-        cases["x with gaps between its rows only"] = (told(padded), fine, ValueError)
-        cases["y with gaps between its rows only"] = (fine, told(padded), ValueError)
+        either("with gaps between its rows only", told(padded), ValueError)
     if len(shape) > 2:
         exchanged = np.zeros((*shape[:-2], shape[-1], shape[-2]), np.float32).swapaxes(-1, -2)
         cases["x with its last two axes exchanged"] = (told(exchanged), fine, ValueError)

@@ -8,8 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -199,14 +198,15 @@ def judge(kernel: str, case: str, known: str) -> str:
             path.write_text(text, encoding="utf-8")
         mine, given, other = files
         try:
-            with _launches() as launched:
+            launched: list[Any] = []
+            with host.noting(launched.append):
                 problem = _refusal(Case.load(mine, case=given, timeout=_TIMEOUT), other, launched)
         except (kernels.InputError, building.BuildError, sass.SassError, RuntimeError) as error:
             return checking.not_yet(error)
     return problem if problem.startswith("Right") else f"Not yet: {problem}"
 
 
-def _refusal(case: Case, known: Path, launched: list[None]) -> str:
+def _refusal(case: Case, known: Path, launched: list[Any]) -> str:
     """Return what is wrong first, or "Right …". `launched` has an element for each launch by the host way so far."""
     if not case.has_reference:
         return "the case has no reference, so the kernel would judge itself."
@@ -245,22 +245,6 @@ def _refusal(case: Case, known: Path, launched: list[None]) -> str:
     sizes = ways.sizes or checking.SIZES
     at = f"{len(sizes)} sizes, from {min(sizes):,} to {max(sizes):,}" if sizes[1:] else f"size {sizes[0]:,}"
     return f"Right at {at}; {races}."
-
-
-@contextmanager
-def _launches() -> Iterator[list[None]]:
-    """Collect an element for each launch of the host way in the block."""
-    launched: list[None] = []
-
-    def note(arguments: Sequence[Any]) -> Callable[[], None]:
-        launched.append(None)
-        return lambda: None
-
-    before, host.HostKernel.on_launch = host.HostKernel.on_launch, note
-    try:
-        yield launched
-    finally:
-        host.HostKernel.on_launch = before
 
 
 def _passes(stand_in: StandIn, questions: Sequence[Any]) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import building, kernels, profiling, sass, tables, timeline, timing, toolchain
+from fourways import building, checking, kernels, profiling, sass, tables, timeline, timing, toolchain
 from fourways.tables import Row, Table, summary
 
 ROWS, COLUMNS = 2048, 512
@@ -179,12 +179,8 @@ def forms(named: Mapping[str, str], x: Any, means: Any) -> Table:
 
     Raises AssertionError if a form's means are wrong.
     """
-    right, calls = x.mean(axis=1), {}
-    for name, macros in named.items():
-        call = calls[name] = partial(build(macros), x, means)
-        means.fill(np.nan)
-        call()
-        assert bool(abs(means - right).max() < 1e-4), f"{name}: a wrong mean"
+    right, calls = x.mean(axis=1), {name: partial(build(macros), x, means) for name, macros in named.items()}
+    timing.require_right(calls, means, lambda: abs(means - right).max() < 1e-4)
     timed = timing.time_calls(calls, moved=x.nbytes, name="forms")
     timed.note = f"{len(x)} matrices. {timed.note}".strip()
     return timed
@@ -357,7 +353,7 @@ def check_sectors(function: Callable[[list[int]], Any]) -> str:
     }
     for case, addresses in cases.items():
         answer = function(list(addresses))
-        if not _is_whole(answer):
+        if not checking.is_whole(answer):
             return f"Not yet: {case}: {answer!r} is not a whole number of sectors."
         if answer != len({address // 32 for address in addresses}):
             return f"Not yet: {case}: {answer} sectors? Number the sectors of the memory, and see which are touched."
@@ -380,24 +376,18 @@ def check_blocks(function: Callable[[int, int, int], Any]) -> str:
     for threads, registers, shared_bytes in cases:
         case = f"{threads} threads, {registers} registers each, {shared_bytes:,} bytes"
         answer = function(threads, registers, shared_bytes)
-        if not _is_whole(answer):
+        if not checking.is_whole(answer):
             return f"Not yet: {case}: {answer!r} is not a whole number of blocks."
         limits = {
-            "threads": 2048 // threads,
-            "blocks": 32,
-            "registers": 65_536 // (threads * registers),
-            "shared memory": 228 * 1024 // (shared_bytes + 1024),
+            "there are too many threads": 2048 // threads,
+            "there are too many blocks": 32,
+            "there are too many registers": 65_536 // (threads * registers),
+            "the shared memory is too small": 228 * 1024 // (shared_bytes + 1024),
         }
         fits = min(limits.values())
         if answer > fits:
             short = next(name for name, limit in limits.items() if limit < answer)
-            return f"Not yet: {case}: with {answer} blocks there are too many {short}.".replace(
-                "there are too many shared memory", "the shared memory is too small"
-            )
+            return f"Not yet: {case}: with {answer} blocks {short}."
         if answer < fits:
             return f"Not yet: {case}: more than {answer} blocks fit."
     return f"Right for {len(cases)} kinds of blocks."
-
-
-def _is_whole(answer: Any) -> bool:
-    return isinstance(answer, int | np.integer) and not isinstance(answer, bool)

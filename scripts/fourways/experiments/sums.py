@@ -3,18 +3,15 @@
 `builds`, `refusals` and the judges need no GPU; `builds` and `refusals` need the compilers.
 """
 
-import json
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from fourways import building, checking, host, kernels, tables, timing, toolchain
+from fourways import building, checking, host, kernels, process, tables, timing, toolchain
 from fourways.tables import Column, Row, Table, summary
 
 THREADS = 512
@@ -27,13 +24,13 @@ from fourways import timing
 cube = cp.ones((256, 256, 256), cp.float32)
 calls = [lambda: cp.sum(cube), lambda: cp.sum(cube, axis=2)]
 assert [float(call().ravel()[-1]) for call in calls] == [256**3, 256]
-print(json.dumps([timing.summary(timing.device_seconds(call)) for call in calls]))
+names = ["one_sum_seconds", "a_sum_for_each_row_seconds"]
+print(json.dumps({name: timing.summary(timing.device_seconds(call)) for name, call in zip(names, calls)}))
 """
 _VERSION = """
 #include <cub/block/block_reduce.cuh>
 extern "C" __global__ void version(int *y) { *y = CUB_VERSION; }
 """
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _SCAN = """
 #undef warp_scan
 extern "C" __global__ void scan(const float *x, float *y)
@@ -67,18 +64,8 @@ def race(
     x, total = odd_numbers(size), cp.zeros(1, np.float32)
     right = float(x.astype(np.float64).sum())
 
-    def compiled(text: str) -> Callable[[], None]:
-        kernel = cp.RawModule(code=text).get_function("reduce")
-
-        def call() -> None:
-            total.fill(0)
-            kernel((-(-size // THREADS),), (THREADS,), (x, total, np.int64(size)))
-
-        return call
-
-    calls: dict[str, Callable[[], Any]] = {name: compiled(text) for name, text in texts.items()}
-    for name, function in (more or {}).items():
-        calls[name] = partial(function, x, total)
+    functions = {name: in_blocks(cp.RawModule(code=text).get_function("reduce")) for name, text in texts.items()}
+    calls = {name: partial(function, x, total) for name, function in {**functions, **(more or {})}.items()}
     for name, call in calls.items():
         total.fill(np.nan)
         returned = call()
@@ -89,12 +76,15 @@ def race(
     return timed
 
 
-def in_blocks(kernel: Any, blocks: int) -> Callable[[Any, Any], None]:
-    """Return a function of `x` and `total`, CuPy's arrays, that launches the kernel `reduce` with so many blocks."""
+def in_blocks(kernel: Any, blocks: int = 0) -> Callable[[Any, Any], None]:
+    """Return a function of `x` and `total`, CuPy's arrays, that sets `total` to 0 and launches the kernel `reduce`.
+
+    By default there are as many blocks as give each element a thread.
+    """
 
     def call(x: Any, total: Any) -> None:
         total.fill(0)
-        kernel((blocks,), (THREADS,), (x, total, np.int64(x.size)))
+        kernel((blocks or -(-x.size // THREADS),), (THREADS,), (x, total, np.int64(x.size)))
 
     return call
 
@@ -226,12 +216,9 @@ def scans(calls: Mapping[str, Callable[[Any, Any], Any]], one_block: Callable[[A
     x = odd_numbers(size)
     y, few = cp.empty_like(x), 2**22
     right = cp.cumsum(x)
-    for name, call in calls.items():
-        y.fill(np.nan)
-        call(x, y)
-        assert bool((y == right).all()), name
-    alone = summary(timing.device_seconds(lambda: one_block(x[:few], y[:few])))["median"]
     timed: dict[str, Callable[[], Any]] = {name: partial(call, x, y) for name, call in calls.items()}
+    timing.require_right(timed, y, lambda: (y == right).all())
+    alone = summary(timing.device_seconds(lambda: one_block(x[:few], y[:few])))["median"]
     timed |= {"cupy.cumsum": lambda: cp.cumsum(x), "its copy alone": lambda: x.astype(np.float32)}
     table = timing.time_calls(timed, moved=2 * x.nbytes, name="scans")
     table.note = f"{size:,} elements. One block with BlockScan, on {few:,}: {tables.rate(8 * few / alone)}."
@@ -244,12 +231,8 @@ def accelerators() -> Table:
     for setting in (None, ""):
         variables = {name: value for name, value in os.environ.items() if name != "CUPY_ACCELERATORS"}
         variables |= toolchain.child_environment() | ({} if setting is None else {"CUPY_ACCELERATORS": setting})
-        done = subprocess.run([sys.executable, "-c", _SUMS], env=variables, capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(f"a fresh process failed:\n{done.stderr.strip()}")
-        one, many = json.loads(done.stdout)
-        row: Row = {"accelerators": "not set" if setting is None else '""', "clock": "device", "one_sum_seconds": one}
-        rows.append(row | {"a_sum_for_each_row_seconds": many})
+        row: Row = {"accelerators": "not set" if setting is None else '""', "clock": "device"}
+        rows.append(row | process.answer(_SUMS, {}, variables))
     columns: list[Column] = [("CUPY_ACCELERATORS", lambda row: row["accelerators"]), *list(rows[0])[1:]]
     return Table("accelerators", rows, columns, "A cube of 256³ elements.")
 
@@ -275,7 +258,7 @@ def check_warp_scan(function: str) -> str:
                 return f"Not yet: lane {lane} of warp {warp} {came}."
     except (host.CompileError, host.KernelError, ValueError) as error:
         return checking.not_yet(error)
-    if "__shfl" not in re.sub(r"(?m)^\s*#.*", "", _COMMENT.sub("", function)):
+    if "__shfl" not in re.sub(r"(?m)^\s*#.*", "", kernels.without_comments(function)):
         return "Not yet: the sums are right, but no lane got a value by `__shfl_up_sync`."
     return "Right for five warps."
 
@@ -301,7 +284,7 @@ def check_partial_sums(text: str) -> str:
         return f"Not yet: {'threads race for one element' if 'data race' in str(error) else checking.not_yet(error)}."
     except (host.CompileError, host.KernelError, ValueError) as error:
         return checking.not_yet(error)
-    if "atomic" in (code := _COMMENT.sub("", text)) or "##" in code:
+    if "atomic" in (code := kernels.without_comments(text)) or "##" in code:
         return "Not yet: the sums are right, but by an atomic function, which adds in the order in which threads come."
     return "Right: each block leaves its own sum, so the order in which blocks end does not matter."
 
