@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from fourways.experiments import binding
+from fourways.experiments.binding.heat import _compiler_words
 
 SHAPES = 'if (u.h != v.h || u.w != v.w) throw py::value_error("");'
 BEFORE_V_ENDS = "u.data < v.data + v.h * v.w"
@@ -122,7 +123,7 @@ In file included from /tmp/heat/heat.cpp:2:
 /site/pybind11/pybind11.h:582:40: note: ‘(6 > 5)’ evaluates to false
 ninja: build stopped: subcommand failed.
 """
-    assert binding._compiler_words(log).splitlines() == [
+    assert _compiler_words(log).splitlines() == [
         "pybind11.h:322:19:   required from ‘void g(F&&)",
         "heat.cpp:19:10:   required from here",
         "pybind11.h:582:40: error: static assertion failed: too few",

@@ -14,6 +14,7 @@ import pytest
 
 from fourways import timeline, timing
 from fourways.experiments import clocks
+from fourways.experiments.clocks.launches import _arrays
 
 Fair = Callable[[Any, int, Callable[[], float]], Any]
 
@@ -261,17 +262,16 @@ class Pretended:
 def pretended(monkeypatch: pytest.MonkeyPatch) -> Pretended:
     cupy = Pretended()
     monkeypatch.setitem(sys.modules, "cupy", cupy)
-    monkeypatch.setattr(clocks, "longest", lambda: 2**16)
-    clocks._arrays.cache_clear()
-    clocks._kernel.cache_clear()
+    monkeypatch.setattr(timing, "gpu_size", lambda bytes_per_element, most: 2**16)
+    monkeypatch.setattr(timing, "occupy", lambda seconds: None)
+    _arrays.cache_clear()
     monkeypatch.setattr(timing, "measure", lambda calls: [SimpleNamespace(seconds=[2e-6], mhz=[1980.0])] * len(calls))
     monkeypatch.setattr(timing, "device_seconds", lambda call, cold=False: [2e-6 if cold else 1e-6])
     monkeypatch.setattr(timing, "graph_seconds", lambda call, count: [1e-6])
     monkeypatch.setattr(timing, "event_overhead", lambda: 2e-6)
     monkeypatch.setattr(timing, "captured", lambda call, count: SimpleNamespace(launch=call))
     yield cupy
-    clocks._arrays.cache_clear()
-    clocks._kernel.cache_clear()
+    _arrays.cache_clear()
 
 
 def timer(call: Callable[[], Any], **_: Any) -> float:
@@ -336,9 +336,10 @@ def test_what_a_program_pays_once(monkeypatch: pytest.MonkeyPatch) -> None:
     modes: list[str] = []
 
     def run(command: list[str], env: dict[str, str], **_: Any) -> Any:
-        compile(command[2], "program", "exec")
+        compile(command[-1], "program", "exec")
         modes.append(env["CUDA_MODULE_LOADING"])
-        return SimpleNamespace(stdout="warning\n" + json.dumps({"import": float(len(modes)), "context": 0.5}))
+        told = "warning\n" + json.dumps({"import": float(len(modes)), "context": 0.5})
+        return subprocess.CompletedProcess(command, 0, told, "")
 
     monkeypatch.setattr(subprocess, "run", run)
     table = clocks.one_time("text")

@@ -11,6 +11,8 @@ import pytest
 
 from fourways import tables, timeline
 from fourways.experiments import pipelines
+from fourways.experiments.pipelines.copies import _RECORDED_AS
+from fourways.experiments.pipelines.streams import _busy
 
 
 class Stream:
@@ -55,7 +57,7 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> list[tuple]:
     cupyx.__dict__["empty_pinned"] = np.empty
     monkeypatch.setitem(sys.modules, "cupy", cupy)
     monkeypatch.setitem(sys.modules, "cupyx", cupyx)
-    pipelines._busy.cache_clear()
+    _busy.cache_clear()
     return log
 
 
@@ -152,7 +154,7 @@ def test_the_program_that_is_recorded_is_python(monkeypatch: pytest.MonkeyPatch)
 
 
 def work(stage: str, stream: int, start: float, seconds: float) -> tables.Row:
-    return pipelines._RECORDED_AS[stage] | {"stream": stream, "start_seconds": start, "seconds": seconds}
+    return _RECORDED_AS[stage] | {"stream": stream, "start_seconds": start, "seconds": seconds}
 
 
 def test_the_figure_has_a_lane_for_each_stage_and_a_colour_for_each_stream() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from fourways import building, kernels, toolchain
 from fourways.experiments import shipping
+from fourways.experiments.shipping import codes
 
 FAKE_CUPY = """
 class RawModule:
@@ -45,7 +46,7 @@ def test_codes_are_for_what_their_names_say() -> None:
 
 def test_what_the_driver_says(gpu: None, monkeypatch: pytest.MonkeyPatch) -> None:
     real = shipping.code
-    monkeypatch.setattr(shipping, "code", lambda name: b"refused" if name == "sm_80" else real(name))
+    monkeypatch.setattr(codes, "code", lambda name: b"refused" if name == "sm_80" else real(name))
     table = shipping.attempt(["sm_80", "sm_90", shipping.NEWER])
     assert table.cells() == [
         ["sm_80", "no", "CUDA_ERROR_OF_A_KIND"],

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fourways import figures, tables, timeline, timing
-from fourways.experiments.clocks.calls import Call, Saxpy, Timer, busy, longest, on_gpu
+from fourways.experiments.clocks.launches import Call, Saxpy, Timer, busy, longest, on_gpu
 from fourways.tables import Column, Row, Table, summary
 
 _HOST_TIMERS = ("alone", "waited", "benchmark cpu")

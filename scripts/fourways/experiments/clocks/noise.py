@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from fourways import timing
-from fourways.experiments.clocks.calls import Saxpy, Timer, busy, on_gpu
+from fourways.experiments.clocks.launches import Saxpy, Timer, busy, on_gpu
 from fourways.tables import Column, Row, Table, summary
 from fourways.ways import is_host
 

@@ -4,10 +4,20 @@ The pipelines stand in the lesson, as functions `run(launch, queues, x, y, z)` t
 streams needs no GPU, and neither do the judges of the lesson's exercises.
 """
 
-from fourways.experiments.pipelines.copies import CHUNKS, SIZE, arrays, by_pycuda, finished, race, stages, two_streams
-from fourways.experiments.pipelines.exercises import check_shortest, check_waits
-from fourways.experiments.pipelines.model import duration, in_turns, schedule
-from fourways.experiments.pipelines.recorded import STAGES, figure, timelines
+from fourways.experiments.pipelines.copies import (
+    CHUNKS,
+    SIZE,
+    STAGES,
+    arrays,
+    by_pycuda,
+    figure,
+    finished,
+    race,
+    stages,
+    timelines,
+    two_streams,
+)
+from fourways.experiments.pipelines.exercises import check_shortest, check_waits, duration, in_turns, schedule
 from fourways.experiments.pipelines.streams import (
     DLPack,
     Interface,

@@ -16,11 +16,12 @@ from fourways.experiments.plugins.launches import (
     show,
     verdict,
 )
-from fourways.experiments.plugins.shipped import build_by_cmake, calls_in_file, price
 from fourways.experiments.plugins.units import (
     DECLARATION,
     FORMS,
     attempt,
+    build_by_cmake,
+    calls_in_file,
     calls_left,
     compiled,
     differing,
@@ -28,5 +29,6 @@ from fourways.experiments.plugins.units import (
     linked,
     look,
     one_source,
+    price,
 )
 from fourways.toolchain import gpu_arch as arch

@@ -6,5 +6,4 @@ lesson's exercises need none.
 
 from fourways.experiments.shipping.codes import NEWER, attempt, code, first_loads, speeds
 from fourways.experiments.shipping.exercises import check_pick, check_rpath
-from fourways.experiments.shipping.search import by_nvcc, find_runtime, which_nvcc
-from fourways.experiments.shipping.wheels import Project, which_file
+from fourways.experiments.shipping.wheels import Project, by_nvcc, find_runtime, which_file, which_nvcc

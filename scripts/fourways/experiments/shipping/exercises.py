@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fourways import toolchain
-from fourways.experiments.shipping.search import LIBRARIES
+from fourways.experiments.shipping.wheels import LIBRARIES
 
 
 def check_pick(function: Callable[[Sequence[str], str], Any]) -> str:
