@@ -76,7 +76,7 @@ def test_lines_are_inserted_above_a_line_that_stands_once() -> None:
     project.insert("heat.cpp", "int b", "\n    int between;\n")
     project.replace("heat.cpp", "c2", "d")
     assert file.read_text() == "int a;\n    int between;\n    int b; // here\nint c, d;\n"
-    with pytest.raises(ValueError, match="has 4 lines 'int '"):
+    with pytest.raises(ValueError, match="has 'int ' 4 times"):
         project.insert("heat.cpp", "int ", "")
     with pytest.raises(ValueError, match="0 times"):
         project.replace("heat.cpp", "c2", "d")

@@ -32,14 +32,17 @@ def build_binding(kernel: str, folder: Path, cpp: Path | None = None, options: S
 
 
 def build_with_cmake(source: Path, folder: Path, options: Sequence[str], failure: str) -> None:
-    """Build in `folder` what the CMakeLists.txt of `source` describes, for release and for this Python.
+    """Build in `folder` what the CMakeLists.txt of `source` describes, for release, for this Python with its pybind11.
 
     CMake is configured with `options` unless `folder` holds a CMakeCache.txt. Calling again rebuilds what has changed.
     Raises BuildError, which says `failure` and CMake's own words, from where it failed.
     """
+    import pybind11
+
     commands = [["--build", str(folder)]]
     if not (folder / "CMakeCache.txt").exists():
-        words = ["-GNinja", "-DCMAKE_BUILD_TYPE=Release", f"-DPython_EXECUTABLE={sys.executable}", *options]
+        ours = [f"-DPython_EXECUTABLE={sys.executable}", f"-Dpybind11_DIR={pybind11.get_cmake_dir()}"]
+        words = ["-GNinja", "-DCMAKE_BUILD_TYPE=Release", *ours, *options]
         commands.insert(0, ["-S", str(source), "-B", str(folder), *words])
     environment = os.environ | toolchain.variables()
     environment["PATH"] = (

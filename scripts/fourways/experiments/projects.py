@@ -1,8 +1,10 @@
-"""A Python project in a folder, and its wheel: lessons 05 and 13 build one."""
+"""A Python project in a folder, its wheel, and a module that is imported from its file."""
 
+import importlib.util
 import zipfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import ModuleType
 
 from fourways.tables import Row
 
@@ -29,3 +31,12 @@ def wheel_rows(wheel: Path) -> list[Row]:
     with zipfile.ZipFile(wheel) as packed:
         files = [(wheel.name, wheel.stat().st_size), *((each.filename, each.file_size) for each in packed.infolist())]
     return [{"file": name, "bytes": size} for name, size in files]
+
+
+def imported(name: str, file: Path) -> ModuleType:
+    """Import an extension module from its file, and return it. The same file under another name is another module."""
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -3,7 +3,6 @@
 Building needs nvcc and a C++ compiler, the judge neither; everything else runs on a GPU.
 """
 
-import importlib.util
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from fourways import building, timing
+from fourways.experiments import projects
 from fourways.tables import Row, Table
 
 _LISTS = """
@@ -52,20 +52,14 @@ def build(texture: str, kernels: str, arch: str = "90") -> Any:
     The class has a constructor (address, h, w) and a method `turn`; `check` throws if a call of CUDA fails. CMake
     builds the module for `arch`. Raises BuildError.
     """
-    import pybind11
-
     folder = TemporaryDirectory(prefix="fourways-")
     _folders.append(folder)
     root, built = Path(folder.name), Path(folder.name, "build")
     (root / "CMakeLists.txt").write_text(_LISTS)
     (root / "turned.cu").write_text(_MODULE.replace("KERNELS", kernels).replace("YOURS", texture))
-    options = [f"-Dpybind11_DIR={pybind11.get_cmake_dir()}", f"-DCMAKE_CUDA_ARCHITECTURES={arch}-real"]
+    options = [f"-DCMAKE_CUDA_ARCHITECTURES={arch}-real"]
     building.build_with_cmake(root, built, options, "CMake could not build the module")
-    spec = importlib.util.spec_from_file_location("turned", next(built.glob("turned*.so")))
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return projects.imported("turned", next(built.glob("turned*.so")))
 
 
 def turned(picture: np.ndarray, degrees: float) -> np.ndarray:

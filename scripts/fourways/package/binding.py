@@ -160,7 +160,6 @@ def _write(folder: Path, texts: dict[str, str]) -> None:
 
 def _cmake(name: str, source: Path, folder: Path, options: Sequence[str]) -> None:
     """Build the package whose sources lie in `source`. Raises PackageError in CMake's words."""
-    options = [f"-Dpybind11_DIR={pybind11.get_cmake_dir()}", *options]
     try:
         building.build_with_cmake(source, folder, options, f"the binding of {name} cannot be built")
     except building.BuildError as error:

@@ -49,14 +49,18 @@ def of_lesson(target: lesson.Lesson | Case, way: str | None, size: int = GPU_SIZ
         return _recorded(task, f"{name}, {way or 'all cells'}", target.path.parent)
 
 
-def of_program(path: Path, *arguments: str) -> list[Row]:
-    """Record the Python program `path` with these arguments in a fresh process, and return the rows.
+def of_program(program: Path | str, *arguments: str) -> list[Row]:
+    """Record a Python file, or a text, with these arguments in a fresh process, and return the rows.
 
     Rows are those of `of_lesson`; NVTX ranges are the program's (`cupyx.profiler.time_range`). The program must wait
     for the GPU before it ends. Raises TimelineError if this machine cannot record or the program fails.
     """
     _require("gpu")
-    return _recorded({"program": [str(path), *arguments]}, path.name, path.parent)
+    with TemporaryDirectory(prefix="fourways-") as folder:
+        path = Path(folder, "program.py") if isinstance(program, str) else program
+        if isinstance(program, str):
+            path.write_text(program, encoding="utf-8")
+        return _recorded({"program": [str(path), *arguments]}, path.name, path.parent)
 
 
 def _require(need: str) -> None:

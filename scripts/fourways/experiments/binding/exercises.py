@@ -120,6 +120,8 @@ def check_built_for(cmake: str, cpp: str) -> str:
     The commands follow `pybind11_add_module(heat …)` in CMakeLists.txt; the line stands in `PYBIND11_MODULE(heat, m)`.
     A module is built for several values, and asked.
     """
+    options = ["-DCMAKE_CXX_FLAGS=-O0", "-DCMAKE_BUILD_TYPE=Debug"]
+    ask = "import sys; sys.path.insert(0, sys.argv[1]); import heat; print(repr(heat.built_for))"
     values = random.sample(("80-real", "90-virtual", "86-real", "120-virtual", "100-real"), 2)
     with TemporaryDirectory(prefix="fourways-") as folder:
         project, build = Path(folder, "heat"), Path(folder, "build")
@@ -129,22 +131,14 @@ def check_built_for(cmake: str, cpp: str) -> str:
         for value in values:
             (build / "CMakeCache.txt").unlink(missing_ok=True)
             try:
-                _configure_and_build(project, build, value)
-                ask = "import sys; sys.path.insert(0, sys.argv[1]); import heat; print(repr(heat.built_for))"
+                told = [f"-DCMAKE_CUDA_ARCHITECTURES={value}", *options]
+                building.build_with_cmake(project, build, told, "CMake could not build the module")
                 answer = process.output(sys.executable, "-c", ask, build).strip()
             except RuntimeError as error:
                 return _not_yet(error)
             if answer != repr(value):
                 return f"Not yet: CMake was called for {value}, and heat.built_for is {answer}."
     return f"Right for {len(values)} values of CMAKE_CUDA_ARCHITECTURES."
-
-
-def _configure_and_build(project: Path, build: Path, architectures: str) -> None:
-    import pybind11
-
-    options = [f"-Dpybind11_DIR={pybind11.get_cmake_dir()}", f"-DCMAKE_CUDA_ARCHITECTURES={architectures}"]
-    options += ["-DCMAKE_CXX_FLAGS=-O0", "-DCMAKE_BUILD_TYPE=Debug"]
-    building.build_with_cmake(project, build, options, "CMake could not build the module")
 
 
 def _compile(source: Path, module: Path) -> None:

@@ -1,6 +1,5 @@
 """Lesson 05's project `heat`: built and installed by pip, called in ways that it must refuse, shipped as a wheel."""
 
-import importlib.util
 import json
 import os
 import re
@@ -52,22 +51,20 @@ class Project(projects.Project):
         self._columns: dict[str, dict[str, str]] = {}
 
     def insert(self, name: str, marker: str, lines: str) -> None:
-        """Insert lines into a file of the project, above the line that holds `marker`.
-
-        Raises ValueError if the file does not hold `marker` exactly once.
-        """
-        text = (self._root / name).read_text()
-        if text.count(marker) != 1:
-            raise ValueError(f"{name} has {text.count(marker)} lines {marker!r}; expected one")
+        """Insert lines into a file of the project, above the line with `marker`. Raises what `replace` does."""
+        text = self._with(name, marker)
         start = text.rindex("\n", 0, text.index(marker)) + 1
-        (self._root / name).write_text(text[:start] + lines.strip("\n") + "\n" + text[start:])
+        self.write(name, text[:start] + lines.strip("\n") + "\n" + text[start:])
 
     def replace(self, name: str, old: str, new: str) -> None:
         """Replace a text that stands once in a file of the project. Raises ValueError if it does not."""
+        self.write(name, self._with(name, old).replace(old, new))
+
+    def _with(self, name: str, part: str) -> str:
         text = (self._root / name).read_text()
-        if text.count(old) != 1:
-            raise ValueError(f"{name} has {old!r} {text.count(old)} times; expected once")
-        (self._root / name).write_text(text.replace(old, new))
+        if text.count(part) != 1:
+            raise ValueError(f"{name} has {part!r} {text.count(part)} times; expected once")
+        return text
 
     def install(self) -> None:
         """Let pip build and install the project, editable, and print the build's steps and seconds (host clock).
@@ -123,11 +120,7 @@ class Project(projects.Project):
             raise RuntimeError("the module could not be built: try `import heat` by `python`")
         folder = Path(mkdtemp(dir=self._folder.name))
         name = f"{folder.name}.heat"  # pybind11 returns the module that it has made under a name
-        spec = importlib.util.spec_from_file_location(name, shutil.copy(built[0], folder))
-        assert spec and spec.loader
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
+        return projects.imported(name, Path(shutil.copy(built[0], folder)))
 
     def wheel(self) -> Table:
         """Build a wheel, and return its size and its files' sizes in bytes, with two sizes to compare.

@@ -2,8 +2,6 @@
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -111,11 +109,7 @@ class Compared:
         def off(name: str) -> Column:
             return name, lambda row: f"{(row[f'{name}_seconds'] - row['cupti_seconds']) * 1e6:+.2f} µs"
 
-        columns: list[Column] = [
-            ("elements", "size"),
-            ("CUPTI", "cupti_seconds"),
-            *map(off, judged),
-        ]
+        columns: list[Column] = [("elements", "size"), ("CUPTI", "cupti_seconds"), *map(off, judged)]
         errors = [abs(row["ours_seconds"] - row["cupti_seconds"]) for row in rows if row["cupti_seconds"] < 10e-6]
         worst = tables.seconds(max(errors, default=0.0))
         return Table("judge", rows, columns, f"`ours` is off by at most {worst} for kernels below 10 µs. {self.note}")
@@ -155,10 +149,7 @@ def compare(timers: Mapping[str, Timer], saxpy: Saxpy, source: str) -> Compared:
 
 def by_cupti(source: str, sizes: Sequence[int]) -> dict[int, list[float]]:
     """Return CUPTI's seconds of 20 runs of saxpy at each size, in a fresh process. Raises TimelineError."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "program.py")
-        path.write_text(_CUPTI)
-        rows = timeline.of_program(path, source, str(_CUPTI_RUNS), *map(str, sizes))
+    rows = timeline.of_program(_CUPTI, source, str(_CUPTI_RUNS), *map(str, sizes))
     seconds = [row["seconds"] for row in rows if row.get("name") == "saxpy"]
     runs = np.reshape(seconds, (len(sizes), _CUPTI_RUNS))[:, _WARM_UP:]
     return dict(zip(sizes, runs.tolist(), strict=True))

@@ -3,8 +3,6 @@
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -55,10 +53,7 @@ def timelines(pipeline: Callable[..., Any], queues: Callable[..., Any]) -> dict[
     """
     functions = "\n\n".join(map(inspect.getsource, (queues, pipeline)))
     try:
-        with TemporaryDirectory() as folder:
-            path = Path(folder, "pipelines.py")
-            path.write_text(_PROGRAM.format(functions=functions, runs=_RECORDED), encoding="utf-8")
-            rows = timeline.of_program(path)
+        rows = timeline.of_program(_PROGRAM.format(functions=functions, runs=_RECORDED))
     except timeline.TimelineError as error:
         print(error)
         return {}

@@ -91,8 +91,7 @@ def listing(program: Any, entry: str = "apply_transform") -> list[Any]:
 
 def calls_left(program: Any, entry: str = "apply_transform") -> int:
     """Return how many calls of the program's own functions stand in the machine code of a kernel."""
-    calls: int = linking.look_inside(program.code, entry)["calls"]
-    return calls
+    return int(linking.look_inside(program.code, entry)["calls"])
 
 
 def differing(program: Any, other: Any) -> int:

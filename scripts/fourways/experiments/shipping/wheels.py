@@ -67,17 +67,8 @@ def by_nvcc(name: str) -> None:
     """Build the stencil by `nvcc -arch=NAME` where no GPU is seen, and print exit code, warning and architecture."""
     with TemporaryDirectory(prefix="fourways-") as folder:
         file = Path(folder, "stencil.cubin")
-        words: list[Any] = [
-            toolchain.nvcc(),
-            f"-arch={name}",
-            "-cubin",
-            "-x",
-            "cu",
-            "-o",
-            file,
-            kernels.path("stencil"),
-        ]
-        done = toolchain.run(*words, environment=os.environ | {"CUDA_VISIBLE_DEVICES": ""})
+        words = (f"-arch={name}", "-cubin", "-x", "cu", "-o", file, kernels.path("stencil"))
+        done = toolchain.run(str(toolchain.nvcc()), *words, environment=os.environ | {"CUDA_VISIBLE_DEVICES": ""})
         print(f"nvcc -arch={name}: exit code {done.returncode}", *done.stderr.splitlines()[:1], sep="\n")
         if file.exists():
             listed = process.output(toolchain.program("cuobjdump"), "--list-elf", file)
@@ -106,7 +97,9 @@ def which_nvcc() -> Table:
         places = {"wheel": site / "nvidia" / "cu13", "CUDA_PATH": folder / "toolkit", "PATH": folder / "on_path"}
         places["named"] = folder / "named"
         for place, root in places.items():
-            _write_fake(root / "bin" / "nvcc", place, folder / "asked")
+            (root / "bin").mkdir(parents=True)
+            (root / "bin" / "nvcc").write_text(_FAKE_NVCC.format(place=place, asked=folder / "asked"))
+            (root / "bin" / "nvcc").chmod(0o755)
         (folder / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\nproject(any LANGUAGES CUDA)\n")
         asks = {"CuPy": [python, "-c", "import cupy; print(cupy.cuda.get_nvcc_path())"]}
         if toolchain.installed("pycuda"):
@@ -120,12 +113,6 @@ def which_nvcc() -> Table:
             rows.append({"tool": tool, "three": chosen[0], "named": chosen[1]})
     columns: list[Column] = ["tool", ("takes the nvcc of", "three"), ("after naming one", "named")]
     return Table("which_nvcc", rows, columns)
-
-
-def _write_fake(file: Path, place: str, asked: Path) -> None:
-    file.parent.mkdir(parents=True)
-    file.write_text(_FAKE_NVCC.format(place=place, asked=asked))
-    file.chmod(0o755)
 
 
 def _with_toolkits(on_path: Path, cuda_path: Path) -> dict[str, str]:

@@ -4,14 +4,5 @@ The judges of the lesson's exercises use the host way.
 """
 
 from fourways.experiments.tuning.exercises import check_expression, check_kept
-from fourways.experiments.tuning.filters import (
-    constants,
-    library,
-    listing,
-    lists,
-    precompiled,
-    race,
-    smoothing,
-    unseen,
-)
+from fourways.experiments.tuning.filters import constants, library, listing, lists, precompiled, race, smoothing, unseen
 from fourways.experiments.tuning.search import best, payback, pays_after, tune, tune_table
