@@ -172,6 +172,11 @@ def test_a_program_runs_in_its_folder_with_its_arguments(recording: Path) -> Non
     assert named(timeline.of_program(program, "3", "--size", "-DX=1"), "kernel") == ["3 --size -DX=1"]
 
 
+def test_a_program_may_be_a_text(recording: Path) -> None:
+    text = "import sys\nfrom cupti import kernel\nkernel(sys.argv[1])\n"
+    assert named(timeline.of_program(text, "3"), "kernel") == ["3"]
+
+
 def test_a_program_that_fails_is_told_in_its_own_words(recording: Path) -> None:
     program = recording / "program.py"
     program.write_text("import sys\nsys.exit('no such luck')\n")

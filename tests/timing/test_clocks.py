@@ -1,5 +1,6 @@
 """The host's clock, by a clock that the tests set. The GPU's are tested in tests/gpu/test_timing.py."""
 
+import itertools
 import sys
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -49,6 +50,13 @@ def test_what_is_quick_is_measured_often_but_not_for_long() -> None:
 def test_names_take_turns_and_each_begins_a_round() -> None:
     assert "".join(timing.turns(4, "abc")) == "abcbcacababc"
     assert list(timing.turns(2, [])) == []
+
+
+def test_samples_are_taken_in_turns_and_the_first_rounds_are_not_counted() -> None:
+    count = itertools.count()
+    samplers = dict.fromkeys("ab", lambda: float(next(count)))
+    assert timing.sampled(samplers, 3) == {"a": [0, 3, 4], "b": [1, 2, 5]}
+    assert timing.sampled(samplers, 3, warm_up=1) == {"a": [9, 10], "b": [8, 11]}
 
 
 def test_launch_seconds_are_of_calls_that_nobody_waits_for(spend: Callable[[float], None]) -> None:

@@ -78,7 +78,7 @@ def turns(rounds: int, names: Sequence[Any]) -> Iterator[Any]:
 
 
 def sampled(samplers: Mapping[Any, Callable[[], float]], rounds: int, warm_up: int = 0) -> dict[Any, list[float]]:
-    """Take a sample by each of `samplers` in each of `rounds` turns, and return them by name, without the first few."""
+    """Let samplers take turns, and return the seconds of each by its name, without its first `warm_up` samples."""
     samples: dict[Any, list[float]] = {name: [] for name in samplers}
     for name in turns(rounds, list(samplers)):
         samples[name].append(samplers[name]())
