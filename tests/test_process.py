@@ -30,6 +30,13 @@ def test_what_was_answered_before_a_crash_is_kept(tmp_path: Path) -> None:
     assert (ended.answer, ended.status) == ({"y": 1}, -6) and ended.words.startswith("oh")
 
 
+def test_a_program_s_output(tmp_path: Path) -> None:
+    words = ("sh", "-c", "echo $WORD; pwd; echo aside >&2", "ignored", 1)
+    assert process.output(*words, environment=os.environ | {"WORD": "here"}, folder=tmp_path) == f"here\n{tmp_path}\n"
+    with pytest.raises(RuntimeError, match="^sh failed:\nout\nerr\n$"):
+        process.output("sh", "-c", "echo out; echo err >&2; exit 3")
+
+
 def test_without_an_answer(tmp_path: Path) -> None:
     ended = run(tmp_path, "print(3); sys.exit('no luck')")
     assert ended == (None, 1, "no luck")
@@ -38,10 +45,3 @@ def test_without_an_answer(tmp_path: Path) -> None:
 def test_one_that_never_ends(tmp_path: Path) -> None:
     with pytest.raises(subprocess.TimeoutExpired):
         run(tmp_path, "time.sleep(600)", timeout=0.5)
-
-
-def test_a_program_s_output(tmp_path: Path) -> None:
-    words = ("sh", "-c", "echo $WORD; pwd; echo aside >&2", "ignored", 1)
-    assert process.output(*words, environment=os.environ | {"WORD": "here"}, folder=tmp_path) == f"here\n{tmp_path}\n"
-    with pytest.raises(RuntimeError, match="^sh failed:\nout\nerr\n$"):
-        process.output("sh", "-c", "echo out; echo err >&2; exit 3")
