@@ -44,8 +44,6 @@ def in_turns(chunks: int, streams: int) -> Iterator[Task]:
 
 Waits = Callable[[str, int, int], Iterable[tuple[str, int]]]
 """A function of a stage, a chunk and the number of buffers that returns the tasks (stage, chunk) to wait for."""
-
-
 _Case = tuple[int, Sequence[int]]
 """A number of chunks or buffers, and the seconds of the three stages."""
 
