@@ -31,8 +31,9 @@ def test_what_was_answered_before_a_crash_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_program_s_output(tmp_path: Path) -> None:
-    words = ("sh", "-c", "echo $WORD; pwd; echo aside >&2", "ignored", 1)
-    assert process.output(*words, environment=os.environ | {"WORD": "here"}, folder=tmp_path) == f"here\n{tmp_path}\n"
+    words = ("sh", "-c", "echo $WORD $1; pwd >&2", "sh", 1)
+    printed = process.output(*words, environment=os.environ | {"WORD": "here"}, folder=tmp_path)
+    assert printed == f"here 1\n{tmp_path}\n"
     with pytest.raises(RuntimeError, match="^sh failed:\nout\nerr\n$"):
         process.output("sh", "-c", "echo out; echo err >&2; exit 3")
 

@@ -60,11 +60,12 @@ def _object(line: str) -> dict[str, Any] | None:
 
 
 def output(*words: object, environment: Mapping[str, str] | None = None, folder: Path | None = None) -> str:
-    """Run a program in `folder`, and return its standard output.
+    """Run a program in `folder`, and return all that it prints, on standard error, too.
 
-    Raises RuntimeError with all that the program printed if it fails.
+    Raises RuntimeError with the same text if the program fails.
     """
-    done = subprocess.run(list(map(str, words)), env=environment, cwd=folder, capture_output=True, errors="replace")
+    both: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "errors": "replace"}
+    done = subprocess.run(list(map(str, words)), env=environment, cwd=folder, **both)
     if done.returncode:
-        raise RuntimeError(f"{words[0]} failed:\n{done.stdout}{done.stderr}")
-    return done.stdout
+        raise RuntimeError(f"{words[0]} failed:\n{done.stdout}")
+    return str(done.stdout)

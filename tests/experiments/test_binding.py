@@ -82,6 +82,20 @@ def test_lines_are_inserted_above_a_line_that_stands_once() -> None:
         project.replace("heat.cpp", "c2", "d")
 
 
+@pytest.mark.long
+def test_an_installation_prints_the_steps_of_the_build(capsys: pytest.CaptureFixture[str]) -> None:
+    project = binding.Project()
+    system = 'requires = ["scikit-build-core"]\nbuild-backend = "scikit_build_core.build"'
+    project.write("pyproject.toml", f'[build-system]\n{system}\n[project]\nname = "heat"\nversion = "1"\n')
+    install = "add_library(heat SHARED heat.cpp)\ninstall(TARGETS heat DESTINATION .)"
+    project.write("CMakeLists.txt", f"cmake_minimum_required(VERSION 3.25)\nproject(heat LANGUAGES CXX)\n{install}\n")
+    project.write("heat.cpp", "int heat() { return 1; }\n")
+    project.install()
+    first, second, *_, seconds = capsys.readouterr().out.splitlines()
+    assert first.startswith("[1/2] Building CXX") and second.startswith("[2/2] Linking CXX")
+    assert seconds.startswith("pip install: ")
+
+
 def attempts(monkeypatch: pytest.MonkeyPatch, *told: dict[str, Any]) -> binding.Project:
     project, said = binding.Project(), iter(told)
     monkeypatch.setattr(project, "_python", lambda program: f"built\n{json.dumps(next(said))}")
