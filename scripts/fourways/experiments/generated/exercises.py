@@ -28,7 +28,8 @@ def _wrong_wind(wind: Callable[[Any, Any, int, int], Any], rows: int, columns: i
     """Return what is wrong with the kernel for one distance, or None. Raises what pystencils and compilers raise."""
     import pystencils as ps
 
-    assignment = wind(*ps.fields("u, v: float32[2D]"), rows, columns)
+    u_field, v_field = ps.fields("u, v: float32[2D]")
+    assignment = wind(u_field, v_field, rows, columns)
     if not isinstance(assignment, ps.Assignment):
         return f"wanted is an assignment; a {type(assignment).__name__} came."
     text = ps.create_kernel(assignment, target=ps.Target.CUDA, function_name="wind", jit=ps.no_jit)
