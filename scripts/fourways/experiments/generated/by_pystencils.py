@@ -5,7 +5,6 @@ pystencils, which needs Python 3.12, is imported where it is used.
 
 import os
 import shutil
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -190,7 +189,5 @@ def multiply_subnormals(kernel: Any, jit: Any) -> None:
 
 def orders_of_fields() -> None:
     """Print in which order the texts of 13 CPU kernels check their two fields, as each of two processes writes them."""
-    command = [sys.executable, "-c", _ORDERS]
-    children = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    for child in children:
-        print(child.communicate()[0].strip())
+    for _ in range(2):
+        print(toolchain.run(sys.executable, "-c", _ORDERS).stdout.strip())

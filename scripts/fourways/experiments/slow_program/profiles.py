@@ -127,8 +127,7 @@ def named_source() -> None:
     content = cached.read_bytes()
     # CuPy puts a checksum before the machine code, and leaves out its last byte, a zero
     code.write_bytes(content[content.index(b"\x7fELF") :] + b"\0")
-    command = [str(toolchain.program("nvdisasm")), "-g", "-c", str(code)]
-    listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    listing = toolchain.run(str(toolchain.program("nvdisasm")), "-g", "-c", str(code)).stdout
     (name,) = set(re.findall(r'## File "([^"]+)"', listing))
     short = re.sub(r"[0-9a-f]{20,}", "HASH", name)
     print(f"named: {short}, which is {'there' if Path(name).exists() else 'gone'}")
