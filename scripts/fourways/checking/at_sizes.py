@@ -171,9 +171,9 @@ def check(ways: Ways, sizes: Iterable[int] = (), timeout: int | None = None) -> 
                 with _ends_in(None if is_host(way) else timeout, f"{ways.called(way)}, size {size}"):
                     problem = verdict(function, way, *question)
             except CheckFailure as failure:
-                lost = CheckFailure(f"{ways.called(way)}, size {size}: {failure}")
-                lost.rows = [*rows, {"way": way, "sizes": len(sizes), "outcome": str(lost)}]
-                raise lost from failure.__cause__
+                lost = f"{ways.called(way)}, size {size}: {failure}"
+                rows.append({"way": way, "sizes": len(sizes), "outcome": lost})
+                raise CheckFailure(lost, rows) from failure.__cause__
             except Exception as error:
                 problem = f"it raised {type(error).__name__}: {error}"
                 errors.append(error)
@@ -184,13 +184,9 @@ def check(ways: Ways, sizes: Iterable[int] = (), timeout: int | None = None) -> 
         rows.append({"way": way, "sizes": len(sizes), "outcome": outcome})
     rows += [{"way": way, "sizes": 0, "outcome": f"not run: {why}"} for way, why in ways.missing.items()]
     if problems:
-        wrong = CheckFailure("\n".join(problems))
-        wrong.rows = rows
-        raise wrong from (errors[0] if errors else None)
+        raise CheckFailure("\n".join(problems), rows) from (errors[0] if errors else None)
     if not ways.runnable:
-        nothing = CheckFailure(f"no way of {ways.kernel} can run here, so nothing was checked")
-        nothing.rows = rows
-        raise nothing
+        raise CheckFailure(f"no way of {ways.kernel} can run here, so nothing was checked", rows)
     return outcomes(rows)
 
 

@@ -1,22 +1,17 @@
-"""What lesson 03 measures: sums and prefix sums, what compilers make of CUB, and CuPy's sums without CUB.
-
-`builds`, `refusals` and the judges need no GPU; `builds` and `refusals` need the compilers.
-"""
+"""Sums and prefix sums on the GPU: their times, and whether their results are the same in each run."""
 
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from fourways import building, checking, host, kernels, process, tables, timing, toolchain
+from fourways import kernels, process, tables, timing, toolchain
 from fourways.tables import Column, Row, Table, summary
 
 THREADS = 512
 """Threads of a block of the kernels that `race` launches."""
-_BUILDS = 7  # of each text by each compiler in a recording
 _SUMS = """
 import json
 import cupy as cp
@@ -26,18 +21,6 @@ calls = [lambda: cp.sum(cube), lambda: cp.sum(cube, axis=2)]
 assert [float(call().ravel()[-1]) for call in calls] == [256**3, 256]
 names = ["one_sum_seconds", "a_sum_for_each_row_seconds"]
 print(json.dumps({name: timing.summary(timing.device_seconds(call)) for name, call in zip(names, calls)}))
-"""
-_VERSION = """
-#include <cub/block/block_reduce.cuh>
-extern "C" __global__ void version(int *y) { *y = CUB_VERSION; }
-"""
-_SCAN = """
-#undef warp_scan
-extern "C" __global__ void scan(const float *x, float *y)
-{
-    const float value = x[threadIdx.x];
-    y[threadIdx.x] = warp_scan(value);
-}
 """
 
 
@@ -132,54 +115,6 @@ def different_results(calls: Mapping[str, Callable[[Any, Any], None]], runs: int
     return Table("different_results", rows, note=f"{size:,} random elements.")
 
 
-def builds(texts: Mapping[str, str]) -> Table:
-    """Compile each text with both compilers for sm_90 (host clock, medians, in turns)."""
-    pairs = [(name, compiler) for name in texts for compiler in building.COMPILERS]
-    samples: dict[tuple[str, str], list[building.Build]] = {pair: [] for pair in pairs}
-    rounds = timing.rounds(_BUILDS)
-    for name, compiler in timing.turns(rounds, pairs):
-        samples[name, compiler].append(building.build(texts[name], compiler, arch="sm_90"))
-    rows = [
-        {
-            "kernel": name,
-            "compiler": compiler,
-            "clock": "host",
-            "seconds": summary([one.seconds for one in built]),
-            "registers": built[0].registers,
-        }
-        for (name, compiler), built in samples.items()
-    ]
-    columns: list[Column] = ["kernel", "compiler", "seconds", tables.RANGE, "registers"]
-    return Table("cub_builds", rows, columns, f"Host clock. For sm_90, {rounds} builds each.")
-
-
-def refusals(texts: Mapping[str, str]) -> Table:
-    """Compile each text with both compilers, and return what each says: "compiles", or its first error."""
-    rows: list[Row] = []
-    for name, text in texts.items():
-        row: Row = {"text": name}
-        for compiler in building.COMPILERS:
-            try:
-                building.build(text, compiler, arch="sm_90")
-                row[compiler] = "compiles"
-            except building.BuildError as refused:
-                lines = [line for line in str(refused).splitlines() if "error" in line]
-                row[compiler] = lines[0].split("): ")[-1].removeprefix("catastrophic ").removeprefix("error: ")
-        rows.append(row)
-    return Table("refusals", rows)
-
-
-def cub_versions() -> dict[str, str]:
-    """Return the versions of CUB that CuPy's `RawModule` includes, and that nvcc takes from the toolkit."""
-    import cupy as cp
-
-    y = cp.zeros(1, np.int32)
-    cp.RawModule(code=_VERSION).get_function("version")((1,), (1,), (y,))
-    ptx = building.build(_VERSION, "nvcc", output="ptx").code.decode()
-    numbers = {"CuPy's RawModule": int(y[0]), "the toolkit": max(map(int, re.findall(r"\b\d{6}\b", ptx)))}
-    return {name: f"{number // 100_000}.{number // 100 % 1000}.{number % 100}" for name, number in numbers.items()}
-
-
 def arrangements(choices: Iterable[tuple[str, str]], columns: int = 2048) -> Table:
     """Time `normalise` and `scan` with CUB's arrangements of a tile (device clock), and check their results.
 
@@ -235,81 +170,6 @@ def accelerators() -> Table:
         rows.append(row | process.answer(_SUMS, {}, variables))
     columns: list[Column] = [("CUPY_ACCELERATORS", lambda row: row["accelerators"]), *list(rows[0])[1:]]
     return Table("accelerators", rows, columns, "A cube of 256³ elements.")
-
-
-def check_warp_scan(function: str) -> str:
-    """Judge the text of `__device__ float warp_scan(float value)`: the sum of the values of this lane and all below.
-
-    The function gets values alone, no array, and must exchange them by a shuffle. It is tried twice by the host way, on
-    five warps of one block, with other numbers each time.
-    """
-    if not isinstance(function, str) or "warp_scan" not in function:
-        return "Not yet: the text has no function `warp_scan`."
-    try:
-        kernel = host.compile(function + _SCAN, timeout=5).get_function("scan")
-        for _ in range(2):
-            x = (np.random.default_rng().integers(1, 10**5, 160) * (-1) ** np.arange(160)).astype(np.float32)
-            y = np.full(160, np.nan, np.float32)
-            kernel((1,), (160,), (x, y))
-            got, expected = y.reshape(5, 32), x.reshape(5, 32).cumsum(axis=1)
-            if (wrong := np.argwhere(got != expected)).size:
-                warp, lane = wrong[0]
-                came = f"has {got[warp, lane]:.0f}; the sum of lanes 0 to {lane} is {expected[warp, lane]:.0f}"
-                return f"Not yet: lane {lane} of warp {warp} {came}."
-    except (host.CompileError, host.KernelError, ValueError) as error:
-        return checking.not_yet(error)
-    if "__shfl" not in re.sub(r"(?m)^\s*#.*", "", kernels.without_comments(function)):
-        return "Not yet: the sums are right, but no lane got a value by `__shfl_up_sync`."
-    return "Right for five warps."
-
-
-def check_partial_sums(text: str) -> str:
-    """Judge the text of a kernel `reduce(x, total, n)`, in which block b leaves the sum of its elements in total[b].
-
-    It is launched by the host way with a thread for each element, in blocks of 64 to 256 threads, and races between
-    threads and between blocks are looked for. Before, `total` holds other numbers. Atomic functions are refused:
-    they let threads add in the order in which they come.
-    """
-    try:
-        for race in ("thread", "blocks"):
-            kernel = host.compile(text, sanitize=race, timeout=5).get_function("reduce")
-            for size, threads in ((1000, 64), (1, 64), (256, 128), (129, 128), (1024, 256)):
-                if wrong := _wrong_sums(kernel, size, threads):
-                    return f"Not yet: n = {size}, blocks of {threads} threads: {wrong}."
-        if not _wrong_sums(_without_block_1(text), 256, 128):
-            return (
-                "Not yet: the sums are right, but block 1 does nothing for them. Let each block add its own elements."
-            )
-    except host.SanitizerError as error:
-        return f"Not yet: {'threads race for one element' if 'data race' in str(error) else checking.not_yet(error)}."
-    except (host.CompileError, host.KernelError, ValueError) as error:
-        return checking.not_yet(error)
-    if "atomic" in (code := kernels.without_comments(text)) or "##" in code:
-        return "Not yet: the sums are right, but by an atomic function, which adds in the order in which threads come."
-    return "Right: each block leaves its own sum, so the order in which blocks end does not matter."
-
-
-def _without_block_1(text: str) -> host.HostKernel:
-    """Return the learner's kernel, in which block 1 ends at once."""
-    without = re.sub(r"(\breduce\s*\([^)]*\)\s*\{)", r"\1 if (blockIdx.x == 1) return;", text)
-    return host.compile(without, timeout=5).get_function("reduce")
-
-
-def _wrong_sums(kernel: host.HostKernel, size: int, threads: int) -> str | None:
-    """Return the first element of `total` that is not its block's sum, in words, or None. Raises KernelError."""
-    random, starts = np.random.default_rng(), range(0, size, threads)
-    old = random.integers(10_000, 100_000, len(starts)).astype(np.float32)
-    total, x = old.copy(), random.integers(1, 32, size).astype(np.float32)
-    kernel((len(starts),), (threads,), (x, total, np.int64(size)))
-    expected = np.add.reduceat(x, starts)
-    if (unwritten := np.flatnonzero(total == old)).size:
-        return f"nobody wrote total[{unwritten[0]}]"
-    if (added := np.flatnonzero(total > old)).size:
-        return f"total[{added[0]}] held {old[added[0]]:.0f} and has {total[added[0]]:.0f} now: added, not written"
-    if (wrong := np.flatnonzero(total != expected)).size:
-        block = wrong[0]
-        return f"total[{block}] is {total[block]:.0f}; the elements of block {block} add up to {expected[block]:.0f}"
-    return None
 
 
 def launched_in_blocks(kernel: Any, blocks: Sequence[int], size: int = 256**3) -> Table:
