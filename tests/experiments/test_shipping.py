@@ -34,7 +34,8 @@ def gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "cupy.py").write_text(FAKE_CUPY)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.delitem(sys.modules, "cupy", raising=False)
+    monkeypatch.setitem(sys.modules, "cupy", None)  # so that the stand-in is forgotten afterwards
+    del sys.modules["cupy"]
     monkeypatch.setattr(toolchain, "gpus", lambda: [toolchain.Gpu("H200", "9.0", "sm_90", 1)])
 
 
