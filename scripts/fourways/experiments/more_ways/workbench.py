@@ -47,7 +47,7 @@ class Workbench:
     def launcher(self, text: str) -> None:
         """Compile the text launcher.cu to launcher.o for this machine's GPU (sm_90 without one); print the seconds."""
         (self.folder / "launcher.cu").write_text(text)
-        arch = next((gpu.arch for gpu in toolchain.gpus()), "sm_90")
+        arch = toolchain.gpu_arch()
         kernel_folder = f"-I{kernels.path('doublify').parent}"
         self._launcher_seconds = self.run(toolchain.nvcc(), "-c", f"-arch={arch}", _FPIC, kernel_folder, "launcher.cu")
         print(f"launcher.o: {seconds(self._launcher_seconds)}")
