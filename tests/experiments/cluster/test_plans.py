@@ -10,6 +10,7 @@ import pytest
 from fourways import kernels
 from fourways.experiments import cluster
 from fourways.experiments.cluster import tasks
+from fourways.experiments.cluster.mishaps import as_nobody, compiled, with_small_files
 
 
 class Inline:
@@ -47,3 +48,18 @@ def test_every_plan_asks_for_the_kernel_and_the_architecture(monkeypatch: pytest
     assert builds.pop("one builds, broadcast") == builds.pop("one by nvcc, broadcast") == [1]
     assert set(map(tuple, builds.values())) == {(2,)}
     assert set(asked) == {(path.read_text(encoding="utf-8"), "sm_90"), (path, "sm_90")}
+
+
+@pytest.mark.parametrize("task", [compiled, with_small_files, as_nobody])
+def test_a_task_that_goes_wrong_asks_for_the_kernel_in_its_cache(
+    task: Callable[[str, Path], str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[tuple[object, ...]] = []
+
+    def build(*arguments: object) -> tasks.Parcel:
+        asked.append(arguments)
+        return tasks.Parcel("sm_90", b"", built=False)
+
+    monkeypatch.setattr(tasks, "compile_cubin", build)
+    assert task("text", tmp_path) == "came from the cache"
+    assert asked[-1] == ("text", "sm_90", tmp_path)
