@@ -2,7 +2,7 @@
 
 import pytest
 
-from fourways import choosing
+from fourways import choosing, figures
 
 NEAR = choosing.Cost("near", {"start": 0.5}, 0.45, 0.6, launch=5e-6, cold=0.25, edit=0.1, origin="A GPU, today")
 TIED = choosing.Cost("tied", {"start": 0.62}, 0.58, 0.7, launch=5e-6, cold=0.0, edit=2.0, origin="A GPU, today")
@@ -75,6 +75,12 @@ def test_the_figure_rings_the_crossings() -> None:
     assert [ring[0] for ring in rings] == pytest.approx([73333.3, 116666.7]), "far overtakes tied, then near"
     assert len(axes.lines) == 3 + 2 and len(axes.collections) == 3, "a line and a band each"
     assert len(choosing.figure(COSTS, 1e-6, most=50_000).axes[0].lines) == 3, "what lies beyond is not drawn"
+
+
+def test_a_way_has_its_colour_in_the_figure_and_any_other_program_one_of_its_own() -> None:
+    lines = choosing.figure({"first": FAR, "nvrtc": NEAR, "second": TIED}, 1e-6).axes[0].lines
+    colours = [line.get_color() for line in lines[:3]]
+    assert colours == [figures.STAGE_COLOURS[1], figures.COLOURS["nvrtc"], figures.STAGE_COLOURS[2]]
 
 
 def test_each_row_says_what_its_way_costs() -> None:

@@ -30,6 +30,7 @@ def test_build(kept: tuple[str, Path, str, Path]) -> None:
     assert [row["arch"] for row in content["tables"]["build"]] == ["sm_75", "sm_90"] * 2 + ["2 + PTX"]
     assert set(content["tables"]) == {"build", "runs_on"} and content["stamp"]["nvcc"]
     assert "Building doublify.cuh" in kept[3].read_text()
+    assert "compiler sm_75" in " ".join(done.stdout.split()), "several architectures side by side"
 
 
 @pytest.mark.parametrize(

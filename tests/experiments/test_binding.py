@@ -69,6 +69,17 @@ def test_a_module_that_says_what_it_is_built_for() -> None:
     assert binding.check_built_for(DEFINED, 'm.attr("built_for") = BUILT_FOR;').startswith("Right for 2 values")
 
 
+def test_the_verdict_on_a_module_that_is_asked_for_two_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[str] = []
+    monkeypatch.setattr(binding, "_configure_and_build", lambda project, build, value: built.append(value))
+    monkeypatch.setattr(binding, "_run", lambda *command: f"{built[-1]!r}\n")
+    assert binding.check_built_for("", "") == "Right for 2 values of CMAKE_CUDA_ARCHITECTURES."
+    monkeypatch.setattr(binding, "_run", lambda *command: f"{built[0]!r}\n")
+    built.clear()
+    said = binding.check_built_for("", "")
+    assert said == f"Not yet: CMake was called for {built[1]}, and heat.built_for is {built[0]!r}."
+
+
 def test_lines_are_inserted_above_a_line_that_stands_once() -> None:
     project = binding.Project()
     file = project._root / "heat.cpp"

@@ -106,6 +106,9 @@ def test_a_tool_s_report_is_its_own_lines(
     tool(path, "print('cannot start')")
     failures.sanitize("1")
     assert capsys.readouterr().out == "compute-sanitizer: no report\ncannot start\n"
+    tool(path, "print(*range(20), sep='\\n')")
+    failures.sanitize("1")
+    assert capsys.readouterr().out.splitlines()[1:] == [str(line) for line in range(8, 20)], "the last twelve lines"
     monkeypatch.setattr(failures.toolchain, "program", lambda name: None)
     failures.sanitize("1")
     assert capsys.readouterr().out.startswith("compute-sanitizer is not on this machine")

@@ -23,6 +23,7 @@ def test_predictions_come_from_the_recordings_and_errors_have_signs(monkeypatch:
     assert not any(took.values()), "three processes each"
     first, second = table.rows
     assert (first["seconds"], second["seconds"]) == pytest.approx((1.1, 1.9)), "medians, without the inputs"
+    assert [cells[3] for cells in table.cells()] == ["1.02 – 1.82 s", "860 ms – 1.98 s"]
     assert first["predicted"] == pytest.approx({"morning": 0.75, "evening": 1.75})
     assert second["predicted"]["morning"] == pytest.approx(0.25 + 1000 * (5e-6 + 2e-4 + 1e-4)), "nothing is hidden"
     assert first["errors"] == pytest.approx({"morning": 0.75 / 1.1 - 1, "evening": 1.75 / 1.1 - 1})

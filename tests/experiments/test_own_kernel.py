@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -207,6 +208,11 @@ def test_the_exercise_can_be_graded() -> None:
 def test_what_proves_nothing_is_refused(kernel: str, case: str, told: str) -> None:
     said = judged(kernel, case)
     assert said.startswith("Not yet: ") and told in said and "\n" not in said, said
+
+
+@pytest.mark.parametrize(("kernel", "case"), [(None, FLOATS), (SQUARE, CASES / "softclip.py")])
+def test_what_is_no_text_is_refused(kernel: Any, case: Any) -> None:
+    assert judged(kernel, case) == "Not yet: the kernel and its case are two texts."
 
 
 @pytest.mark.long

@@ -142,6 +142,13 @@ def test_kernel_files(tmp_path: Path) -> None:
     assert "right" not in (verdicts["two"], verdicts["none"]), rows
 
 
+def test_a_case_that_ends_the_process_is_told_and_judges_nobody(tmp_path: Path) -> None:
+    (tmp_path / "case.py").write_text("import os\nos.write(2, b'no licence')\nos._exit(3)\n", "utf-8")
+    (tmp_path / "a.cu").write_text('extern "C" __global__ void a(float *y) { *y = 1; }', "utf-8")
+    (row,) = grading.grade([tmp_path / "a.cu"], tmp_path / "case.py").rows
+    assert (row["verdict"], row["message"]) == ("not judged", "no licence")
+
+
 def test_kernels_need_a_case(tmp_path: Path) -> None:
     (tmp_path / "a.cu").write_text("", "utf-8")
     with pytest.raises(ValueError, match="--case"):

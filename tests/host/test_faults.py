@@ -136,7 +136,10 @@ def test_a_loop_that_never_ends_is_stopped(name: str, sanitize: str | None) -> N
 
 @pytest.mark.timeout(120)
 def test_a_launch_can_be_interrupted() -> None:
-    never_ends = kernel("never_ends", timeout=3600)
+    module = host.compile(FILE, timeout=3600)
+    never_ends, count = map(module.get_function, ("never_ends", "counts_launches"))
+    y = np.zeros(1, np.int32)
+    count((1,), (1,), (y,))
 
     def interrupt() -> None:  # the system may choose any thread of a process for its Ctrl-C: this time it is not ours
         signal.pthread_kill(threading.get_ident(), signal.SIGINT)
@@ -144,8 +147,10 @@ def test_a_launch_can_be_interrupted() -> None:
     threading.Timer(0.3, interrupt).start()
     with pytest.raises(KeyboardInterrupt):
         never_ends((1,), (1,), (np.full(1, 3, np.int32),))
-    y = np.zeros(1, np.int32)
+    y[:] = 0
     never_ends((1,), (1,), (y,))
+    count((1,), (1,), (y,))
+    assert y[0] == 1, "in a new program"
 
 
 def test_arrays_that_overlap_are_one_memory() -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from fourways.experiments import cluster
+from fourways.experiments.cluster.exercises import ask
 
 Build = Callable[[], bytes]
 
@@ -160,6 +161,20 @@ def test_a_file_is_not_read_while_it_is_written(client: Any, capsys: pytest.Capt
         if (told := capsys.readouterr().out).startswith("Not yet"):
             break
     assert re.fullmatch(r"Not yet: a worker got [\d,]+ of 48,000,000 bytes: it read before .*\n", told)
+
+
+def test_a_latecomer_looks_often_enough_to_see_half_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The builder needs milliseconds to write the file, and the latecomer must ask in between."""
+    slept: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        if len(slept) == 3:
+            (tmp_path / "file").write_bytes(b"ha")
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    asked = ask(lambda file, _: file.read_bytes(), tmp_path / "file", bytes, patience=60)
+    assert asked.length == 2 and len(slept) == 3 and max(slept) < 0.01
 
 
 def filled(strips: list[np.ndarray]) -> None:
