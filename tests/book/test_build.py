@@ -243,6 +243,16 @@ def test_solutions_fold_away(built: dict[str, Any]) -> None:
     assert html.count("<details") == 2 + len(["output", "answer", "deeper"])
 
 
+def test_only_the_pages_hold_solutions(built: dict[str, Any]) -> None:
+    """Neither a download nor a copy of a page's source holds them."""
+    assert (built["folder"] / "_sources" / "index.md").is_file()
+    for solution in ("in a solution cell", "The answer in words."):
+        files = [
+            path for path in built["folder"].rglob("*") if path.is_file() and solution.encode() in path.read_bytes()
+        ]
+        assert files and {path.suffix for path in files} == {".html"}
+
+
 def test_the_cells_of_a_way_have_its_colour_and_name(built: dict[str, Any]) -> None:
     assert "tag_way-nvrtc" in page(built, "00_fresh") and "ways.css" in page(built, "00_fresh")
     styles = (built["folder"] / "_static" / "ways.css").read_text()

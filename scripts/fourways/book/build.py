@@ -71,6 +71,7 @@ def build(commands: Mapping[str, str], out: Path | None = None) -> Path:
             if page.stale:
                 log.warning("%s: no outputs in the book. %s", page.lesson.slug, page.stale)
         html = render(source, Path(folder, "output"))
+        shutil.rmtree(html / "_sources" / "lessons")  # they hold solutions, which no download does
         for each in _lessons():
             nbformat.write(lesson.alone(each), html / "lessons" / f"{each.slug}.ipynb")
             (html / "lessons" / f"{each.slug}.py").write_text(lesson.script(each), encoding="utf-8")
