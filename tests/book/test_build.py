@@ -525,9 +525,16 @@ def test_an_image_without_alternative_text_is_reported(clone: Path) -> None:
         book.build(COMMANDS)
 
 
-def test_without_jupyter_book_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("other", ["none", "version 2"])
+def test_without_jupyter_book_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: str) -> None:
     monkeypatch.setitem(sys.modules, "jupyter_book", None)
-    with pytest.raises(BookError, match="make setup"):
+    if other == "version 2":
+        (tmp_path / "jupyter_book").mkdir()
+        (tmp_path / "jupyter_book" / "__init__.py").touch()
+        monkeypatch.delitem(sys.modules, "jupyter_book")
+        monkeypatch.delitem(sys.modules, "jupyter_book.cli", raising=False)
+        monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(BookError, match="Jupyter Book 1 is not installed.*make setup"):
         book.build(COMMANDS)
 
 

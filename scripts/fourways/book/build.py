@@ -59,8 +59,8 @@ def build(commands: Mapping[str, str], out: Path | None = None) -> Path:
     Lessons without up-to-date outputs are logged as warnings. Raises BookError if Jupyter Book is missing or its build
     gives any warning; `out` then stays unchanged.
     """
-    if find_spec("jupyter_book") is None:
-        raise BookError("Jupyter Book is not installed in this Python. `make setup` installs it (the extra `book`).")
+    if not (find_spec("jupyter_book") and find_spec("jupyter_book.cli")):  # Jupyter Book 2 is another program
+        raise BookError("Jupyter Book 1 is not installed in this Python. `make setup` installs it (the extra `book`).")
     import nbformat
 
     out = out or kernels.root() / "build" / "book"
