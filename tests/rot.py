@@ -81,8 +81,9 @@ def attempt(task: str, python: Path) -> Outcome:
     try:
         done = subprocess.run([python, *words], cwd=CLONE, env=variables, capture_output=True, text=True, timeout=LIMIT)
         text, failed = files.plain(done.stdout + done.stderr), done.returncode != 0
-    except subprocess.TimeoutExpired:
-        text, failed = f"no end after {LIMIT} seconds", True
+    except subprocess.TimeoutExpired as expired:
+        so_far = (expired.stdout or b"").decode(errors="replace")  # bytes, in spite of `text`
+        text, failed = files.plain(f"{so_far}\nno end after {LIMIT} seconds"), True
     printed = text
     for notebook in (CLONE / "build" / "lessons").glob(f"{task}*.ipynb"):
         cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+import rot
 from rot import Outcome, culprit, dependencies, report, strict
 
 MODULES = {"sphinx": "sphinx", "cupy": "cupy-cuda13x", "cupy-cuda13x": "cupy-cuda13x"}
@@ -23,6 +25,14 @@ def test_a_deprecation_is_an_error_where_our_own_code_causes_it(tmp_path: Path) 
     for code, status in (("import other", 0), ("import warnings; warnings.warn('ours', DeprecationWarning)", 1)):
         environment = {"PYTHONWARNINGS": strict(), "PYTHONPATH": str(tmp_path)}
         assert subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True).returncode == status
+
+
+def test_a_task_that_does_not_end_keeps_what_it_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (slow := tmp_path / "python").write_text("#!/bin/sh\necho first; exec sleep 60\n")
+    slow.chmod(0o755)
+    monkeypatch.setattr(rot, "CLONE", tmp_path)
+    monkeypatch.setattr(rot, "LIMIT", 3)
+    assert rot.attempt("book", slow).error == "first\n\nno end after 3 seconds"
 
 
 def test_a_failure_is_charged_to_the_dependency_that_it_names_last() -> None:
