@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
@@ -30,8 +30,8 @@ ROT = ROOT / "build" / "rot"
 CLONE = ROT / "clone"
 LEFT_OUT = ("more", "pycuda")
 """Extras that only a machine with a GPU can use."""
-HELD = {"jupyter-book": "jupyter-book<2"}
-"""Dependencies that stay within a bound: Jupyter Book 2 is another program, without Sphinx."""
+HELD = {"jupyter-book": ("<2", "version 2 is another program, which does not use Sphinx")}
+"""Dependencies that stay within a bound, and the reason."""
 TOOLS = ("pip", "uv")
 """What `make setup` adds to an environment: lesson 05 calls pip, and `book-sphinx` calls uv."""
 LIMIT = 3600
@@ -56,7 +56,8 @@ def dependencies(pyproject: Path = ROOT / "pyproject.toml") -> list[str]:
     for requirement in (Requirement(entry) for entries in lists for entry in entries):
         if requirement.marker is None or requirement.marker.evaluate():
             brackets = f"[{','.join(sorted(requirement.extras))}]" * bool(requirement.extras)
-            unbound.append(HELD.get(requirement.name, requirement.name + brackets))
+            bound, _ = HELD.get(requirement.name, ("", ""))
+            unbound.append(requirement.name + brackets + bound)
     return unbound
 
 
@@ -102,10 +103,14 @@ def culprit(text: str, modules: dict[str, str]) -> str:
     return next((modules[name] for name in reversed([*words, *folders]) if name in modules), "")
 
 
-def sentences(versions: dict[str, dict[str, str]], outcomes: list[Outcome], modules: dict[str, str]) -> Iterator[str]:
+def sentences(
+    versions: dict[str, dict[str, str]], outcomes: list[Outcome], modules: dict[str, str], tasks: Iterable[str]
+) -> Iterator[str]:
     """Yield a list item for each finding: what passes, fails, warns, is newer, was not tried. Arguments as `report`."""
     passed = sum(not outcome.error for outcome in outcomes)
     yield f"- {passed} of {len(outcomes)} tasks pass with the newest dependencies that can be installed together."
+    if unfinished := [task for task in tasks if task not in {outcome.task for outcome in outcomes}]:
+        yield f"- The run has not ended. Without a result: {', '.join(unfinished)}."
     for outcome in outcomes:
         if outcome.error:
             named = culprit(outcome.error, modules)
@@ -119,14 +124,16 @@ def sentences(versions: dict[str, dict[str, str]], outcomes: list[Outcome], modu
         yield f"- {counted} direct dependencies are newer here than in `requirements.lock`: {', '.join(newer)}."
     for name, of in versions.items():
         if of["tried"] != of["newest"]:
-            why = f"the tasks ask for `{HELD[name]}`" if name in HELD else "it does not fit the other packages"
+            why = HELD[name][1] if name in HELD else "it does not fit the other packages"
             yield f"- {name} {of['newest']} was not tried, because {why}. Version {of['tried']} was tried instead."
 
 
-def report(versions: dict[str, dict[str, str]], outcomes: list[Outcome], modules: dict[str, str]) -> str:
+def report(
+    versions: dict[str, dict[str, str]], outcomes: list[Outcome], modules: dict[str, str], tasks: Iterable[str] = ()
+) -> str:
     """Return the page "What breaks next" in Markdown. `versions` has each dependency's `pinned`, `tried` and `newest`.
 
-    `modules` names the dependency of each importable module.
+    `modules` names the dependency of each importable module; `tasks` are all tasks of the run.
     """
     broke: dict[str, list[str]] = {}
     for outcome in outcomes:
@@ -136,7 +143,7 @@ def report(versions: dict[str, dict[str, str]], outcomes: list[Outcome], modules
                 broke.setdefault(culprit(text, modules), []).append(f"{kind} {outcome.task}")
     python = ".".join(map(str, sys.version_info[:3]))
     lines = ["# What breaks next", "", f"Run on {date.today()} with Python {python}; no GPU is used."]
-    lines += ["", *sentences(versions, outcomes, modules)]
+    lines += ["", *sentences(versions, outcomes, modules, tasks)]
     lines += ["", "| dependency | pinned | newest | broke or warned |", "|---|---|---|---|"]
     for name, of in versions.items():
         tried = of["newest"] + (f" (tried: {of['tried']})" if of["tried"] != of["newest"] else "")
@@ -200,7 +207,7 @@ def main() -> None:
         outcome = attempt(task, python)
         outcomes.append(outcome)
         print(f"{task}: {'failed' if outcome.error else 'passed'} in {outcome.seconds:.0f} s", flush=True)
-        files.write_text(ROOT / "build" / "rot.md", report(versions, sorted(outcomes), modules))
+        files.write_text(ROOT / "build" / "rot.md", report(versions, sorted(outcomes), modules, tasks))
 
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         list(pool.map(tell, [task for task in tasks if task != "tests"]))
