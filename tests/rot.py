@@ -78,9 +78,10 @@ def attempt(task: str, python: Path) -> Outcome:
         "tests": ["-m", "pytest", "-q", "-m", "not long", "-n", str(os.cpu_count()), "--tb=short", "-rfE"],
     }.get(task, ["-m", "fourways", "run", task])
     variables = {**os.environ, "PYTHONWARNINGS": strict(), "FOURWAYS_ROOT": str(CLONE)}
+    command = [python, "-u", *words]  # unbuffered, so that a task out of time has printed what it wrote
     start = time.monotonic()
     try:
-        done = subprocess.run([python, *words], cwd=CLONE, env=variables, capture_output=True, text=True, timeout=LIMIT)
+        done = subprocess.run(command, cwd=CLONE, env=variables, capture_output=True, text=True, timeout=LIMIT)
         text, failed = files.plain(done.stdout + done.stderr), done.returncode != 0
     except subprocess.TimeoutExpired as expired:
         so_far = (expired.stdout or b"").decode(errors="replace")  # bytes, in spite of `text`
