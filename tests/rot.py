@@ -2,7 +2,8 @@
 
 It works on a copy of the clone in build/rot, in an environment of its own, without the bounds of `pyproject.toml`. A
 DeprecationWarning that the package's or a lesson's own code causes is an error there. A failure ends its lesson alone.
-`python tests/rot.py 01 book` runs only these tasks; tasks are lessons' numbers, `book` and `tests`.
+`python tests/rot.py 01 book` runs only these tasks; tasks are lessons' numbers, the names of pages that run, `book`,
+`book-sphinx` (the book with the newest Sphinx) and `tests`.
 """
 
 import json
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
@@ -28,6 +30,10 @@ ROT = ROOT / "build" / "rot"
 CLONE = ROT / "clone"
 LEFT_OUT = ("more", "pycuda")
 """Extras that only a machine with a GPU can use."""
+HELD = {"jupyter-book": ("<2", "version 2 is another program, which does not use Sphinx")}
+"""Dependencies that stay within a bound, and the reason."""
+TOOLS = ("pip", "uv")
+"""What `make setup` adds to an environment: lesson 05 calls pip, and `book-sphinx` calls uv."""
 LIMIT = 3600
 """Seconds that a task may take."""
 
@@ -42,14 +48,16 @@ class Outcome(NamedTuple):
 
 
 def dependencies(pyproject: Path = ROOT / "pyproject.toml") -> list[str]:
-    """Return the direct dependencies that need no GPU, with extras and markers, without bounds."""
+    """Return the direct dependencies that need no GPU, with extras, and without bounds except those in HELD."""
     project = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"].items()
     lists = [project["dependencies"], *(entries for name, entries in extras if name not in LEFT_OUT)]
     unbound = []
     for requirement in (Requirement(entry) for entries in lists for entry in entries):
         if requirement.marker is None or requirement.marker.evaluate():
-            unbound.append(requirement.name + (f"[{','.join(sorted(requirement.extras))}]" * bool(requirement.extras)))
+            brackets = f"[{','.join(sorted(requirement.extras))}]" * bool(requirement.extras)
+            bound, _ = HELD.get(requirement.name, ("", ""))
+            unbound.append(requirement.name + brackets + bound)
     return unbound
 
 
@@ -63,18 +71,23 @@ def strict() -> str:
 
 
 def attempt(task: str, python: Path) -> Outcome:
-    """Run a task (a lesson's number, `book` or `tests`) in the copy, and return what broke."""
-    tests = ["-m", "pytest", "-q", "-m", "not long", "-n", str(os.cpu_count()), "--tb=short", "-rfE"]
-    words = {"book": ["-m", "fourways", "book"], "tests": tests}.get(task, ["-m", "fourways", "run", task])
+    """Run a task in the copy, and return what broke."""
+    words = {
+        "book": ["-m", "fourways", "book"],
+        "book-sphinx": ["tests/newest.py", "build/sphinx"],
+        "tests": ["-m", "pytest", "-q", "-m", "not long", "-n", str(os.cpu_count()), "--tb=short", "-rfE"],
+    }.get(task, ["-m", "fourways", "run", task])
     variables = {**os.environ, "PYTHONWARNINGS": strict(), "FOURWAYS_ROOT": str(CLONE)}
+    command = [python, "-u", *words]  # unbuffered, so that a task out of time has printed what it wrote
     start = time.monotonic()
     try:
-        done = subprocess.run([python, *words], cwd=CLONE, env=variables, capture_output=True, text=True, timeout=LIMIT)
+        done = subprocess.run(command, cwd=CLONE, env=variables, capture_output=True, text=True, timeout=LIMIT)
         text, failed = files.plain(done.stdout + done.stderr), done.returncode != 0
-    except subprocess.TimeoutExpired:
-        text, failed = f"no end after {LIMIT} seconds", True
+    except subprocess.TimeoutExpired as expired:
+        so_far = (expired.stdout or b"").decode(errors="replace")  # bytes, in spite of `text`
+        text, failed = files.plain(f"{so_far}\nno end after {LIMIT} seconds"), True
     printed = text
-    for notebook in (CLONE / "build" / "lessons").glob(f"{task}_*.ipynb"):
+    for notebook in (CLONE / "build" / "lessons").glob(f"{task}*.ipynb"):
         cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
         printed += "".join("".join(output.get("text", "")) for cell in cells for output in cell.get("outputs", []))
     warnings = sorted(set(re.findall(r"\w+Warning: .*", printed)))
@@ -82,16 +95,46 @@ def attempt(task: str, python: Path) -> Outcome:
 
 
 def culprit(text: str, modules: dict[str, str]) -> str:
-    """Return the dependency that a traceback or warning names last: by its folder, else as a word; or ""."""
+    """Return the dependency that a traceback or warning names last: by its folder, else as a word; or "".
+
+    The ending of a file's name is no word: pytest installs a module `py`.
+    """
     folders = re.findall(r"site-packages/(\w+)", text)
-    words = [word for word in re.findall(r"[\w-]+", text) if word in modules]
+    words = [word for word in re.findall(r"(?<![\w.-])[\w-]+", text) if word in modules]
     return next((modules[name] for name in reversed([*words, *folders]) if name in modules), "")
 
 
-def report(versions: dict[str, dict[str, str]], outcomes: list[Outcome], modules: dict[str, str]) -> str:
+def sentences(
+    versions: dict[str, dict[str, str]], outcomes: list[Outcome], modules: dict[str, str], tasks: Iterable[str]
+) -> Iterator[str]:
+    """Yield a list item for each finding: what passes, fails, warns, is newer, was not tried. Arguments as `report`."""
+    passed = sum(not outcome.error for outcome in outcomes)
+    yield f"- {passed} of {len(outcomes)} tasks pass with the newest dependencies that can be installed together."
+    if unfinished := [task for task in tasks if task not in {outcome.task for outcome in outcomes}]:
+        yield f"- The run has not ended. Without a result: {', '.join(unfinished)}."
+    for outcome in outcomes:
+        if outcome.error:
+            named = culprit(outcome.error, modules)
+            suspect = f" The output names {named} last." if named else ""
+            yield f"- **`{outcome.task}` fails:** `{outcome.error.splitlines()[-1].strip()}`.{suspect}"
+        elif outcome.warnings:
+            yield f"- `{outcome.task}` passes, but prints warnings."
+    newer = [f"{name} {of['tried']}" for name, of in versions.items() if of["tried"] not in of["pinned"].split(", ")]
+    if newer:
+        counted = f"{len(newer)} of {len(versions)}"
+        yield f"- {counted} direct dependencies are newer here than in `requirements.lock`: {', '.join(newer)}."
+    for name, of in versions.items():
+        if of["tried"] != of["newest"]:
+            why = HELD[name][1] if name in HELD else "it does not fit the other packages"
+            yield f"- {name} {of['newest']} was not tried, because {why}. Version {of['tried']} was tried instead."
+
+
+def report(
+    versions: dict[str, dict[str, str]], outcomes: list[Outcome], modules: dict[str, str], tasks: Iterable[str] = ()
+) -> str:
     """Return the page "What breaks next" in Markdown. `versions` has each dependency's `pinned`, `tried` and `newest`.
 
-    `modules` names the dependency of each importable module.
+    `modules` names the dependency of each importable module; `tasks` are all tasks of the run.
     """
     broke: dict[str, list[str]] = {}
     for outcome in outcomes:
@@ -100,8 +143,9 @@ def report(versions: dict[str, dict[str, str]], outcomes: list[Outcome], modules
                 kind = "warning in" if text != outcome.error else "failure of"
                 broke.setdefault(culprit(text, modules), []).append(f"{kind} {outcome.task}")
     python = ".".join(map(str, sys.version_info[:3]))
-    lines = ["# What breaks next", "", f"Run on {date.today()} with Python {python}; no GPU is used.", ""]
-    lines += ["| dependency | pinned | newest | broke or warned |", "|---|---|---|---|"]
+    lines = ["# What breaks next", "", f"Run on {date.today()} with Python {python}; no GPU is used."]
+    lines += ["", *sentences(versions, outcomes, modules, tasks)]
+    lines += ["", "| dependency | pinned | newest | broke or warned |", "|---|---|---|---|"]
     for name, of in versions.items():
         tried = of["newest"] + (f" (tried: {of['tried']})" if of["tried"] != of["newest"] else "")
         lines.append(f"| {name} | {of['pinned']} | {tried} | {', '.join(sorted(set(broke.pop(name, []))))} |")
@@ -121,7 +165,7 @@ def installed(python: Path, tried: dict[str, str]) -> tuple[dict[str, dict[str, 
     lock = install.read_lock((ROOT / "requirements.lock").read_text(encoding="utf-8"))
     listed = run(install.find_uv(), "pip", "list", "--outdated", "--format", "json", "--python", python)
     newest = {canonicalize_name(each["name"]): each["latest_version"] for each in json.loads(listed)}
-    names = [canonicalize_name(re.split(r"\[", each)[0]) for each in dependencies()]
+    names = [canonicalize_name(Requirement(each).name) for each in dependencies()]
     versions = {}
     for name in sorted(names):
         pins = sorted({re.split(r"[\s;]", entry.partition("==")[2])[0] for entry in lock.get(name, [])})
@@ -134,9 +178,10 @@ def installed(python: Path, tried: dict[str, str]) -> tuple[dict[str, dict[str, 
 
 def main() -> None:
     """Run all tasks, or those named on the command line, and write the report."""
-    tasks = sys.argv[1:] or [*(each.number for each in lesson.all_lessons()), "book", "tests"]
+    lessons = [*lesson.all_lessons(), *lesson.pages()]
+    tasks = sys.argv[1:] or [*(each.number for each in lessons), "book", "book-sphinx", "tests"]
     try:
-        python, tried = environment(ROT / "env", dependencies())
+        python, tried = environment(ROT / "env", [*dependencies(), *TOOLS])
         shutil.rmtree(CLONE, ignore_errors=True)
         ignored = shutil.ignore_patterns("build", ".venv", ".git", "__pycache__", "notebooks", ".*_cache")
         shutil.copytree(ROOT, CLONE, ignore=ignored)
@@ -163,7 +208,7 @@ def main() -> None:
         outcome = attempt(task, python)
         outcomes.append(outcome)
         print(f"{task}: {'failed' if outcome.error else 'passed'} in {outcome.seconds:.0f} s", flush=True)
-        files.write_text(ROOT / "build" / "rot.md", report(versions, sorted(outcomes), modules))
+        files.write_text(ROOT / "build" / "rot.md", report(versions, sorted(outcomes), modules, tasks))
 
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         list(pool.map(tell, [task for task in tasks if task != "tests"]))

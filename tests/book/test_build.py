@@ -243,6 +243,16 @@ def test_solutions_fold_away(built: dict[str, Any]) -> None:
     assert html.count("<details") == 2 + len(["output", "answer", "deeper"])
 
 
+def test_only_the_pages_hold_solutions(built: dict[str, Any]) -> None:
+    """Neither a download nor a copy of a page's source holds them."""
+    assert (built["folder"] / "_sources" / "index.md").is_file()
+    for solution in ("in a solution cell", "The answer in words."):
+        files = [
+            path for path in built["folder"].rglob("*") if path.is_file() and solution.encode() in path.read_bytes()
+        ]
+        assert files and {path.suffix for path in files} == {".html"}
+
+
 def test_the_cells_of_a_way_have_its_colour_and_name(built: dict[str, Any]) -> None:
     assert "tag_way-nvrtc" in page(built, "00_fresh") and "ways.css" in page(built, "00_fresh")
     styles = (built["folder"] / "_static" / "ways.css").read_text()
@@ -515,9 +525,16 @@ def test_an_image_without_alternative_text_is_reported(clone: Path) -> None:
         book.build(COMMANDS)
 
 
-def test_without_jupyter_book_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("other", ["none", "version 2"])
+def test_without_jupyter_book_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: str) -> None:
     monkeypatch.setitem(sys.modules, "jupyter_book", None)
-    with pytest.raises(BookError, match="make setup"):
+    if other == "version 2":
+        (tmp_path / "jupyter_book").mkdir()
+        (tmp_path / "jupyter_book" / "__init__.py").touch()
+        monkeypatch.delitem(sys.modules, "jupyter_book")
+        monkeypatch.delitem(sys.modules, "jupyter_book.cli", raising=False)
+        monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(BookError, match="Jupyter Book 1 is not installed.*make setup"):
         book.build(COMMANDS)
 
 

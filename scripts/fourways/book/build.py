@@ -25,8 +25,8 @@ def build(commands: Mapping[str, str], out: Path | None = None) -> Path:
     Lessons without up-to-date outputs are logged as warnings. Raises BookError if Jupyter Book is missing or its build
     gives any warning; `out` then stays unchanged.
     """
-    if find_spec("jupyter_book") is None:
-        raise BookError("Jupyter Book is not installed in this Python. `make setup` installs it (the extra `book`).")
+    if not (find_spec("jupyter_book") and find_spec("jupyter_book.cli")):  # Jupyter Book 2 is another program
+        raise BookError("Jupyter Book 1 is not installed in this Python. `make setup` installs it (the extra `book`).")
     import nbformat
 
     out = out or kernels.root() / "build" / "book"
@@ -37,6 +37,7 @@ def build(commands: Mapping[str, str], out: Path | None = None) -> Path:
             if page.stale:
                 log.warning("%s: no outputs in the book. %s", page.lesson.slug, page.stale)
         html = render(source, Path(folder, "output"))
+        shutil.rmtree(html / "_sources" / "lessons")  # they hold solutions, which no download does
         for each in _lessons():
             nbformat.write(lesson.alone(each), html / "lessons" / f"{each.slug}.ipynb")
             (html / "lessons" / f"{each.slug}.py").write_text(lesson.script(each), encoding="utf-8")

@@ -1,0 +1,34 @@
+"""GitHub's workflows: nothing is published before the tests have passed."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+
+def workflow(root: Path, name: str) -> dict[Any, Any]:
+    """A workflow as GitHub reads it, except that YAML 1.1 takes the key `on` for True."""
+    read: dict[Any, Any] = yaml.safe_load((root / ".github" / "workflows" / name).read_text(encoding="utf-8"))
+    return read
+
+
+def test_publishing_waits_for_the_tests(root: Path) -> None:
+    jobs = workflow(root, "publish.yml")["jobs"]
+    tests = [name for name, job in jobs.items() if job.get("uses") == "./.github/workflows/ci.yml"]
+    assert tests and "workflow_call" in workflow(root, "ci.yml")[True]
+    others = {name: job for name, job in jobs.items() if name not in tests}
+    assert others
+    for job in others.values():
+        assert job["needs"] == tests[0] and "if" not in job, "a condition such as always() would not wait for success"
+
+
+def test_a_push_is_tested_once(root: Path) -> None:
+    """`branches-ignore` alone also leaves out tags: https://docs.github.com/actions/reference/workflow-syntax."""
+    assert workflow(root, "ci.yml")[True]["push"] == {"branches-ignore": ["main"]}
+    assert workflow(root, "publish.yml")[True]["push"] == {"branches": ["main"], "tags": ["v*"]}
+
+
+def test_only_the_job_that_publishes_may_write(root: Path) -> None:
+    publish = workflow(root, "publish.yml")
+    assert publish["permissions"] == workflow(root, "ci.yml")["permissions"] == {"contents": "read"}
+    assert [name for name, job in publish["jobs"].items() if "permissions" in job] == ["book"]
