@@ -39,7 +39,8 @@ def test_all_fits_on_a_projector_and_no_text_is_tiny(browser: Browser, tmp_path:
     assert done.exit_code == 0, done.output
     over = (
         "return [...document.querySelectorAll('section, .fit')].filter("
-        "slide => slide.scrollHeight > slide.clientHeight + 1 || slide.scrollWidth > slide.clientWidth + 1).map(slide => slide.innerText)"
+        "slide => slide.scrollHeight > slide.clientHeight + 1 || slide.scrollWidth > slide.clientWidth + 1"
+        ").map(slide => slide.innerText)"
     )
     tiny = (
         "return [...document.querySelectorAll('h2, p, li, pre, th, td')].filter("
