@@ -515,6 +515,7 @@ def test_a_tables_rows_have_heads_and_its_numbers_a_class() -> None:
     assert '<th scope="row">nvrtc</th><td class="number">2.00 µs</td>' in html
     assert readable(f"<td>{'a' * 31}</td>") == f"<td>{'a' * 31}</td>"
     assert readable(f"<td>{'a' * 32}</td>").startswith('<td class="words">'), "long cells wrap"
+    assert readable(f"<td>32-byte {'a' * 32}</td>").startswith('<td class="words">'), "a sentence is no number"
 
 
 def test_an_image_without_alternative_text_is_reported(clone: Path) -> None:

@@ -21,6 +21,8 @@ def test_a_deck_holds_questions_answers_figures_and_the_decision(target: lesson.
     assert all("<li>" in slides[number] for number in asking)
     answers = re.findall(r"\{dropdown\} Answer\n\W*(\w+)", text)
     assert all(word in slides[number + 1] for word, number in zip(answers, asking, strict=True)), "on the next slide"
+    bet = re.search(r"\{admonition\} The bet\n:class: tip\n\n(\w+)", text)
+    assert not bet or f"<h2>The bet</h2><div class=fit><p>{bet[1]}" in slides[1], "before any answer"
     drawings = text.count(":class: only-light")
     cells = zip(target.notebook.cells, lesson.outputs(target), strict=True)
     shown = (outputs for cell, outputs in cells if not {"exercise", "solution"} & set(lesson.tags(cell)))
@@ -32,17 +34,23 @@ def test_a_deck_holds_questions_answers_figures_and_the_decision(target: lesson.
     )
 
 
-def test_all_fits_on_a_projector(browser: Browser, tmp_path: Path) -> None:  # noqa: F811
+def test_all_fits_on_a_projector_and_no_text_is_tiny(browser: Browser, tmp_path: Path) -> None:  # noqa: F811
     done = CliRunner().invoke(cli.app, ["slides", "--folder", str(tmp_path)])
     assert done.exit_code == 0, done.output
     over = (
-        "return [...document.querySelectorAll('section')].filter(slide => slide.scrollHeight > slide.clientHeight + 1"
-        " || slide.scrollWidth > slide.clientWidth + 1).map(slide => slide.innerText)"
+        "return [...document.querySelectorAll('section, .fit')].filter("
+        "slide => slide.scrollHeight > slide.clientHeight + 1 || slide.scrollWidth > slide.clientWidth + 1"
+        ").map(slide => slide.innerText)"
+    )
+    tiny = (
+        "return [...document.querySelectorAll('h2, p, li, pre, th, td')].filter("
+        "each => parseFloat(getComputedStyle(each).fontSize) < innerHeight / 60).map(each => each.innerText)"
     )
     for target in LESSONS:
         deck = tmp_path / f"{target.slug}.html"
         assert browser.open(deck, 1600) == []
         assert (deck.name, browser.run(over)) == (deck.name, [])
+        assert (deck.name, browser.run(tiny)) == (deck.name, [])
 
 
 def test_keys_turn_the_slides(browser: Browser, tmp_path: Path) -> None:  # noqa: F811

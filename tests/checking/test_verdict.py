@@ -48,6 +48,14 @@ def off_by_a_little(x, y):
     y[...] = 2 * x * (1 + 1e-6)
 
 
+def test_only_an_element_with_the_poisons_bits_is_called_unwritten() -> None:
+    got = np.array([np.nan, 0], np.float32)
+    assert "never written: it still holds the poison" in str(checking.compare(got, np.zeros(2, np.float32)))
+    beyond = np.array([0x7FFFFFFF], np.uint32).view(np.float32)  # what lies there on the CPU, and a GPU's computed NaN
+    told = str(checking.compare(beyond, np.zeros(1, np.float32)))
+    assert told == "element 0 is nan (computed, or read beyond an array's end), expected 0.0; 1 of 1 wrong"
+
+
 def test_right_passes() -> None:
     assert checking.check(ways_of(right)).rows[0] == {"way": "host", "sizes": len(checking.SIZES), "outcome": "right"}
 

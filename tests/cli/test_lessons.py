@@ -215,6 +215,15 @@ def test_open_without_jupyterlab_copies_and_says_what_to_install(clone: Path, mo
     assert "-m pip install jupyterlab`, then the same command again" in str(done.exception)
 
 
+def test_open_in_a_folder_elsewhere_gives_jupyterlab_the_notebooks_address(
+    tmp_path_factory: pytest.TempPathFactory, lab: Callable
+) -> None:
+    folder = tmp_path_factory.mktemp("a class")
+    lab("2", "--folder", str(folder), "--no-browser").terminate()
+    options = json.loads(Path("begun").read_text())[0]
+    assert {f"--ServerApp.root_dir={folder}", "--LabApp.default_url=/lab/tree/02_runs.ipynb"} <= set(options)
+
+
 def test_open_keeps_your_copy_and_hands_jupyterlab_its_words(clone: Path, lab: Callable) -> None:
     (clone / "notebooks").mkdir()
     (clone / "notebooks" / "02_runs.ipynb").write_text("mine")
@@ -228,6 +237,8 @@ def test_open_keeps_your_copy_and_hands_jupyterlab_its_words(clone: Path, lab: C
     assert (notebook, home) == (str(clone.resolve() / "notebooks" / "02_runs.ipynb"), str(clone))
     assert book_at == "/static" and f"--ServerApp.extra_static_paths={clone / 'build' / 'book'}" in options
     as_root = ["--allow-root"] if os.geteuid() == 0 else []
+    assert f"--ServerApp.root_dir={clone}" in options
+    assert "--LabApp.default_url=/lab/tree/notebooks/02_runs.ipynb" in options, "the printed address opens the notebook"
     expected = {"--IdentityProvider.token=a b", "--y", "--ip=0.0.0.0", "--port=9000", "--no-browser", *as_root}
     assert expected <= set(options) and ("--allow-root" in said) == bool(as_root)
 

@@ -112,7 +112,9 @@ def test_added_and_moved_cells(tmp_path: Path) -> None:
     added = {"cell_type": "code", "id": "5c1f", "metadata": {}, "outputs": [], "execution_count": None, "source": RIGHT}
     notebook["cells"] = [moved, added, *notebook["cells"]]
     file.write_text(json.dumps(notebook), "utf-8")
-    assert first(grading.grade([file]).rows)["moved"]["verdict"] == "right"
+    grades = grading.grade([file])
+    assert first(grades.rows)["moved"]["verdict"] == "right"
+    assert grades.note.startswith("Right: 1 of 1 answers. "), "the empty exercise 2 is no answer"
 
 
 def test_a_file_that_is_no_notebook_of_a_lesson(tmp_path: Path) -> None:

@@ -147,7 +147,7 @@ def readable(html: str) -> str:
     """Return a table's HTML with its first column as the rows' heads, and with classes for numbers and long words."""
     html = html.replace("<th>", '<th scope="col">')
     html = re.sub(r"<tr><td>(.*?)</td>", r'<tr><th scope="row">\1</th>', html)
-    html = re.sub(r"<td>(?=[-+−×< ]*\d)", '<td class="number">', html)
+    html = re.sub(r"<td>(?=[-+−×< ]*\d)(?![^<]{32})", '<td class="number">', html)
     return re.sub(r"<td>(?=[^<]{32})", '<td class="words">', html)
 
 

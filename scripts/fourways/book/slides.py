@@ -1,7 +1,7 @@
 """Slides for a class: one HTML file a lesson, which needs neither a network nor a library.
 
-A deck holds the lesson's question, each prediction with its answer on the next slide, each figure, and the decision
-between just in time and ahead of time. The outputs are the recorded ones.
+A deck holds the lesson's question and bet, each prediction with its answer on the next slide, each figure, and the
+decision between just in time and ahead of time. The outputs are the recorded ones.
 """
 
 import base64
@@ -15,11 +15,12 @@ from fourways.book import course
 from fourways.book.merge import readable
 
 _DECISION = re.compile(r"^## (Just in time or ahead of time\?)$(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
-_LINES, _WIDE = 16, 130  # of an output on a slide; what is wider wraps
+_LINES, _WIDE = 16, 100  # of an output on a slide; text that is wider wraps
 _PART = re.compile(
     r"^#+ (?P<heading>[^\n]+)$"
     r"|^```\{image\} +\.\./book/(?P<image>\S+)\n(?P<options>.*?)^```$"
     r"|^(?P<code>`{3,}).*?^(?P=code)$"
+    r"|^(?P<tip>:{3,})\{admonition\} The bet\n:class: tip\n(?P<bet>.*?)^(?P=tip)$"
     r"|^(?P<box>:{3,})\{admonition\} [^\n]*\n:class: predict\n(?P<question>.*?)^(?P=box)$"
     r"|^(?P<fold>:{3,})\{dropdown\} Answer\n(?P<answer>.*?)^(?P=fold)$",
     re.DOTALL | re.MULTILINE,
@@ -35,17 +36,27 @@ h1 { font-size: 8vh; line-height: 1.15; }
 h2 { font-size: 3vh; font-weight: 600; color: #57606a; }
 .question { font-size: 6vh; line-height: 1.25; }
 li { margin-block: 1.5vh; }
+.fit { min-height: 0; overflow: hidden; }
 figure { flex: 1; min-height: 0; text-align: center; }
 figure img { width: 100%; height: 100%; object-fit: contain; }
 code, pre { font-family: ui-monospace, monospace; font-size: 0.9em; overflow-wrap: anywhere; }
-pre { margin: 0; font-size: inherit; white-space: pre-wrap; }
+pre { margin: 0; font-size: inherit; white-space: pre; }
+pre.wide { white-space: pre-wrap; }
 table { border-collapse: collapse; }
-th, td { padding: 0.4em 0.8em; border-bottom: 1px solid #d0d7de; text-align: left; }
+th, td { padding: 0.4em 0.5em; border-bottom: 1px solid #d0d7de; text-align: left; vertical-align: baseline; }
+tbody th, td.number { white-space: nowrap; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; }
-small { color: #57606a; }
+small { color: #57606a; font-size: 0.8em; }
 @page { size: 33.867cm 19.05cm; margin: 0; }
 """
-_KEYS = """
+_SCRIPT = """
+const fit = () => document.querySelectorAll(".fit").forEach((text) => {
+  let size = 4.5;  // as large as the slide allows, in % of its height
+  do text.style.fontSize = `${size -= 0.1}vh`;
+  while (size > 1 && (text.scrollHeight > text.clientHeight + 1 || text.scrollWidth > text.clientWidth));
+});
+addEventListener("resize", fit);
+fit();
 addEventListener("keydown", (event) => {
   const step = { ArrowRight: 1, ArrowDown: 1, PageDown: 1, " ": 1, ArrowLeft: -1, ArrowUp: -1, PageUp: -1 }[event.key];
   if (!step) return;
@@ -60,7 +71,7 @@ def deck(target: lesson.Lesson) -> str:
     slides = "\n".join(f"<section>{slide}</section>" for slide in _slides(target))
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(course.title(target))}</title>'
-        f"<style>{_STYLE}</style></head><body>\n{slides}\n<script>{_KEYS}</script></body></html>\n"
+        f"<style>{_STYLE}</style></head><body>\n{slides}\n<script>{_SCRIPT}</script></body></html>\n"
     )
 
 
@@ -91,6 +102,8 @@ def _slides(target: lesson.Lesson) -> Iterator[str]:
                 picture = kernels.root() / "book" / part["image"]
                 words = re.search(r":alt: (.*)", part["options"])
                 evidence.append(_figure(heading, picture.read_bytes(), words[1] if words else ""))
+            elif part["bet"]:
+                yield _heading("The bet") + _text(part["bet"])
             elif part["question"]:
                 yield from evidence
                 asking, evidence = True, []
@@ -111,7 +124,7 @@ def _heading(words: str) -> str:
 
 def _text(source: str) -> str:
     """Return prose as HTML, in smaller letters if it is long."""
-    return f'<div style="font-size: {min(4.4, 80 / len(source) ** 0.5):.2f}vh">{_html(source)}</div>'
+    return f"<div class=fit>{_html(source)}</div>"
 
 
 def _html(source: str, inline: bool = False) -> str:
@@ -129,12 +142,11 @@ def _figure(heading: str, svg: bytes, words: str) -> str:
 
 
 def _printed(output: Any, data: dict[str, Any]) -> str:
-    """Return a recorded table or text as HTML, as large as the slide's width allows; "" if it has too many lines."""
+    """Return a recorded table or text as HTML; "" if it has too many lines."""
     lines = (output.get("text") or data.get("text/plain") or "").strip().splitlines()
     if len(lines) > _LINES:
         return ""
+    wraps = " class=wide" if max(map(len, lines), default=0) > _WIDE else ""
     is_table = tables.MIME in data
-    widest = max([len(lines[1])] if is_table else map(len, lines), default=1)  # below a table's head is a rule
-    html = readable(data["text/html"]) if is_table else f"<pre>{escape(chr(10).join(lines))}</pre>"
-    fits = f"{28 / max(1, len(lines)):.2f}vh, {120 / min(widest, _WIDE):.2f}vw"
-    return f'<div style="font-size: min(3.4vh, {fits})">{html}</div>'
+    html = readable(data["text/html"]) if is_table else f"<pre{wraps}>{escape(chr(10).join(lines))}</pre>"
+    return f"<div class=fit>{html}</div>"

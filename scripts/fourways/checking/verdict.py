@@ -130,7 +130,9 @@ def compare(got: np.ndarray, expected: np.ndarray, rtol: float = 0.0, atol: floa
     near = f" (tolerance rtol={rtol:g}, atol={atol:g})" if rtol or atol else ""
     hint = ""
     if got.dtype.kind == "f" and np.isnan(got[first]):
-        hint = " (never written: it still holds the poison)"
+        untouched = got[first].tobytes() == poison(got.dtype).tobytes()  # a NaN that was computed has other bits
+        hint = "never written: it still holds the poison" if untouched else "computed, or read beyond an array's end"
+        hint = f" ({hint})"
     elif got.dtype.kind in "iu" and got[first] == poison(got.dtype):
         hint = " (what stood there before: never written?)"
     told = f"element {where} is {got[first]!s}{hint}, expected {expected[first]!s}"

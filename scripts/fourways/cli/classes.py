@@ -14,7 +14,7 @@ def slides(
     lessons: Lessons = None,
     folder: Annotated[Path, typer.Option(file_okay=False, help="Where the decks go.")] = Path("slides"),
 ) -> None:
-    """Make slides of lessons for a class: the question, each prediction and its answer, each figure, the decision.
+    """Make slides of lessons for a class: question, bet, each prediction and its answer, each figure, the decision.
 
     `fourways slides 1` writes `slides/01_doublify.html`, with the recorded outputs. A browser shows the deck, without a
     network; the arrow keys and a presenter's clicker turn its slides.

@@ -5,6 +5,7 @@ import signal
 import sys
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import quote
 
 import typer
 import typer.core
@@ -100,10 +101,13 @@ def open_lessons(
     if os.geteuid() == 0 and "--allow-root" not in words:
         words.append("--allow-root")
         print("You are root, which JupyterLab refuses by itself: it gets --allow-root.")
-    if folder.resolve().is_relative_to(kernels.root()) and not any("root_dir" in word for word in words):
-        words.append(
-            f"--ServerApp.root_dir={kernels.root()}"
-        )  # the notebooks' links lead to other folders of the clone
+    if not any("root_dir" in word for word in words):
+        in_clone = folder.resolve().is_relative_to(kernels.root())
+        root = kernels.root() if in_clone else folder.resolve()  # links of notebooks lead to the clone's folders
+        words.append(f"--ServerApp.root_dir={root}")
+        if not any("default_url" in word for word in words):
+            notebook = Path(words[0]).relative_to(root.resolve()).as_posix()
+            words.append(f"--LabApp.default_url=/lab/tree/{quote(notebook)}")  # JupyterLab prints it as its address
     words.append(f"--ServerApp.extra_static_paths={kernels.root() / 'build' / 'book'}")
     os.environ |= toolchain.child_environment()  # for the notebooks' kernels
     if not any("base_url" in word for word in words):

@@ -112,7 +112,8 @@ def grade(
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as several:
         list(several.map(one, jobs))
     right = sum(row["verdict"] == "right" for row in rows)
-    note = f"{right} of {len(rows)} are right. " + (
+    judged = sum(row["verdict"] not in ("no answer", "not judged") for row in rows)
+    note = f"Right: {right} of {judged} answers. " + (
         "Answers could write to their own folder alone, and had no network."
         if _walls()
         else "Answers ran as you, and could read and write your files: install bubblewrap to keep them out."
