@@ -1,6 +1,7 @@
 """Files are written whole or not at all, refused before the work rather than after it, and shown as short paths."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,10 @@ def test_the_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     assert files.cache_dir() == Path("/xdg/fourways")
     monkeypatch.setenv("FOURWAYS_CACHE_DIR", "/mine")
     assert files.cache_dir() == Path("/mine")
+
+
+def test_threads_may_write_the_same_file(tmp_path: Path) -> None:
+    path = tmp_path / "kernel.cu"
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: files.write_text(path, "the same text"), range(200)))
+    assert path.read_text() == "the same text" and list(tmp_path.iterdir()) == [path]
