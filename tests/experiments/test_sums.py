@@ -65,7 +65,8 @@ def constant(number: str) -> str:
         (constant("value").replace("warp_scan", "warp_scans"), "Not yet"),
     ],
 )
-def test_wrong_scans_are_told_which_lane(text: str, told: str) -> None:
+def test_wrong_scans_are_told_which_lane(text: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sums, "_TIMEOUT", 1)
     said = sums.check_warp_scan(text)
     assert said.startswith("Not yet: ") and told in said, said
 
