@@ -25,6 +25,8 @@ for end, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP
 # The tests start hundreds of Pythons. Where nothing may keep their bytecode, each compiles anew all that it imports.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# All tests of all runs share what is compiled, and leave nothing in the cache of who runs them.
+os.environ["FOURWAYS_CACHE_DIR"] = str(ROOT / "build" / "test-cache")
 
 TWO_KERNELS = """
 __global__ void light(float *x) { x[threadIdx.x] = 1; }
