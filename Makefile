@@ -55,7 +55,7 @@ setup: $(READY)
 	@echo "The compiled module: about a minute on two processors"
 	.venv/bin/uv pip install --no-deps --no-build-isolation --editable .
 	$(FOURWAYS) install-pycuda --if-driver
-	@touch $@
+	@rm -f .venv/.ready-* && touch $@
 
 build/site/.from-%: $(wildcard $(WHEELHOUSE)/*.whl)
 	@echo "The wheels, in build/site: about a minute"

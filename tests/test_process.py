@@ -38,3 +38,12 @@ def test_without_an_answer(tmp_path: Path) -> None:
 def test_one_that_never_ends(tmp_path: Path) -> None:
     with pytest.raises(subprocess.TimeoutExpired):
         run(tmp_path, "time.sleep(600)", timeout=0.5)
+
+
+def test_the_answer_of_a_text_and_the_words_of_one_that_fails() -> None:
+    text = "import json, sys; print(json.dumps({'y': json.load(sys.stdin)['x'] + 1}))"
+    assert process.answer(text, {"x": 1}, os.environ) == {"y": 2}
+    with pytest.raises(RuntimeError, match="a fresh process failed:\nno luck"):
+        process.answer("import sys; sys.exit('no luck')", {}, os.environ)
+    with pytest.raises(RuntimeError, match="a fresh process failed"):
+        process.answer("print(3)", {}, os.environ)

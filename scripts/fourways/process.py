@@ -18,18 +18,19 @@ class Ended(NamedTuple):
 
 
 def run(
-    program: Path,
+    program: Path | str,
     task: Mapping[str, Any],
     environment: Mapping[str, str],
     folder: Path | None = None,
     timeout: float | None = None,
 ) -> Ended:
-    """Run the Python file `program` in `folder` with a task, to which `spawned` is added: `time.time()` at its start.
+    """Run a Python file, or a text, in `folder` with a task, to which `spawned` is added: `time.time()` at its start.
 
     `timeout` is in seconds. Raises subprocess.TimeoutExpired.
     """
+    words = ["-c", program] if isinstance(program, str) else [str(program)]
     done = subprocess.run(
-        [sys.executable, "-P", str(program)],
+        [sys.executable, "-P", *words],
         input=json.dumps({**task, "spawned": time.time()}),
         capture_output=True,
         text=True,
@@ -40,6 +41,14 @@ def run(
     )
     answers = filter(None, map(_object, reversed(done.stdout.splitlines())))
     return Ended(next(answers, None), done.returncode, done.stderr.strip())
+
+
+def answer(program: Path | str, task: Mapping[str, Any], environment: Mapping[str, str]) -> Any:
+    """Return the answer of `run`. Raises RuntimeError, with the process's words, if it fails or gives none."""
+    ended = run(program, task, environment)
+    if ended.status or ended.answer is None:
+        raise RuntimeError(f"a fresh process failed:\n{ended.words}")
+    return ended.answer
 
 
 def _object(line: str) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ import pytest
 from browser import Browser, browser  # noqa: F401 (a fixture)
 
 from fourways import choosing, lesson, tables
-from fourways.book.commands import COMMANDS
+from fourways.book.examples import COMMANDS
 from fourways.ways import WAYS
 
 AXE = """

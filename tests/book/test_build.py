@@ -19,7 +19,8 @@ import pytest
 from browser import Browser, browser  # noqa: F401 (a fixture)
 
 from fourways import book, figures, lesson, tables, ways
-from fourways.book.build import BookError, merge, readable, render
+from fourways.book.build import render
+from fourways.book.merge import BookError, merge, readable
 from fourways.book.release import BROWSERS
 
 STAMP = {"device": "NVIDIA T1000", "driver": "580.1", "nvcc": "13.0.88", "nvrtc": "13.0", "date": "2026-11-21T10:00:00"}

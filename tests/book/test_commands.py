@@ -12,7 +12,7 @@ import pytest
 from typer.main import get_command
 
 from fourways import book, cli
-from fourways.book.commands import COMMANDS, Command, ExampleError, record_example
+from fourways.book.examples import COMMANDS, Command, ExampleError, record_example
 
 GROUP = get_command(cli.app)
 SASS = next(command for command in COMMANDS if command.name == "sass")

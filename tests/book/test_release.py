@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from fourways import book, lesson
-from fourways.book.build import BookError
+from fourways.book.merge import BookError
 from fourways.book.release import _page
 
 PAGE = """<?xml version="1.0" encoding="utf-8"?>

@@ -7,7 +7,7 @@ import pytest
 
 from fourways import kernels, lesson
 from fourways.book import summaries
-from fourways.book.build import merge
+from fourways.book.merge import merge
 
 PAGE = """\
 :::{admonition} The bet

@@ -9,8 +9,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from fourways import host, kernels, toolchain
+from fourways import host, kernels, timing, toolchain
 from fourways.experiments import generated
+from fourways.experiments.generated import by_hand
 from fourways.tables import Table, summary
 
 ps = pytest.importorskip("pystencils", reason=str(toolchain.missing("pystencils")))
@@ -47,7 +48,7 @@ def step(on_gpu) -> host.HostKernel:
 def test_a_compiler_with_another_name_becomes_g_plus_plus(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     compiler = toolchain.host_compiler()
     monkeypatch.setattr(toolchain, "host_compiler", lambda: compiler)
-    monkeypatch.setattr(generated.kernels, "root", lambda: tmp_path)
+    monkeypatch.setattr(kernels, "root", lambda: tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
     generated.compiler_on_path()
     assert Path(shutil.which("g++") or "").parent == tmp_path / "build" / "10_generated" / "bin"
@@ -196,14 +197,14 @@ def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     fake.RawModule = lambda code, options: host.compile(code, options)
     fake.cuda = SimpleNamespace(get_current_stream=lambda: SimpleNamespace(synchronize=lambda: None))
     monkeypatch.setitem(sys.modules, "cupy", fake)
-    monkeypatch.setattr(generated, "SIDE", 48)
+    monkeypatch.setattr(by_hand, "SIDE", 48)
 
     def time_calls(calls, moved, name):
         rows = [{"way": way, "seconds": summary([1e-4]), "share": 0.5} for way in [*calls, "device copy"]]
         return Table(name, rows)
 
-    monkeypatch.setattr(generated.timing, "time_calls", time_calls)
-    monkeypatch.setattr(generated.timing, "launch_seconds", lambda call, finish, batches: [1e-6])
+    monkeypatch.setattr(timing, "time_calls", time_calls)
+    monkeypatch.setattr(timing, "launch_seconds", lambda call, finish, batches: [1e-6])
 
 
 def test_the_suspects_are_right_in_all_views_and_launches(no_gpu: None) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from fourways import building, checking, lesson, toolchain
 from fourways.experiments import own_kernel
+from fourways.experiments.own_kernel import cases
 
 CASES = Path(__file__).parents[1] / "cases"
 QUICK = ("dot",)
@@ -236,7 +237,7 @@ def test_ten_kernels_with_their_cases() -> None:
 
 
 def test_a_rung_says_what_check_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_kernel, "LADDER", own_kernel.LADDER[:1])
+    monkeypatch.setattr(cases, "LADDER", own_kernel.LADDER[:1])
     assert own_kernel.ladder().cells() == [["grey", "inducer/pycuda: simple_rgb2gray.py",
                                             "three bytes for each pixel", "11", "right"]]  # fmt: skip
 
@@ -256,7 +257,7 @@ def test_which_mistakes_which_command_finds() -> None:
 
 def test_an_edit_that_does_not_fit_is_an_error() -> None:
     with pytest.raises(ValueError, match="the text has no 'x < n'"):
-        own_kernel._edited("i < n", {"x < n": "x <= n"})
+        cases._edited("i < n", {"x < n": "x <= n"})
 
 
 def test_the_package_is_installed_and_tested_by_its_own_tools(

@@ -2,14 +2,17 @@
 
 import ast
 import itertools
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from fourways import profiling
+from fourways import profiling, toolchain
 from fourways.experiments import slow_program
+from fourways.experiments.slow_program import profiles, program
 
 
 def one_by_one(colmeans: Any, x: Any, means: Any) -> list[int]:
@@ -18,12 +21,13 @@ def one_by_one(colmeans: Any, x: Any, means: Any) -> list[int]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(slow_program, "folder", lambda: tmp_path)
+    for module in (profiles, program):
+        monkeypatch.setattr(module, "folder", lambda: tmp_path)
     return tmp_path
 
 
 def test_a_program_for_the_profiler_holds_the_analysis(folder: Path) -> None:
-    path = slow_program._written(one_by_one)
+    path = program.written(one_by_one)
     text = path.read_text()
     ast.parse(text)
     assert path == folder / "analyse.py"
@@ -31,7 +35,7 @@ def test_a_program_for_the_profiler_holds_the_analysis(folder: Path) -> None:
 
 
 def test_without_a_gpu_a_reason_is_printed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    if not slow_program.toolchain.missing("gpu"):
+    if not toolchain.missing("gpu"):
         pytest.skip("there is a GPU")
     assert slow_program.record(one_by_one, "", 1) == []
     slow_program.profile(one_by_one, 1)
@@ -60,7 +64,7 @@ def test_the_sums_tell_the_gpu_s_work() -> None:
 
 def test_a_program_of_one_kernel_is_python(folder: Path) -> None:
     text = 'a """kernel"""\\n'
-    ast.parse(slow_program._ONE_KERNEL.format(text=text))
+    ast.parse(profiles._ONE_KERNEL.format(text=text))
 
 
 NCU = """#!{python}
@@ -75,7 +79,7 @@ def test_the_command_of_a_profile(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ncu, words = folder / "ncu", folder / "words"
-    ncu.write_text(NCU.format(python=slow_program.sys.executable, words=str(words)))
+    ncu.write_text(NCU.format(python=sys.executable, words=str(words)))
     ncu.chmod(0o755)
     monkeypatch.setattr(profiling, "require_ncu", lambda: ncu)
     slow_program.profile(one_by_one, 512)
@@ -135,7 +139,7 @@ def test_wrong_counts_of_sectors(answer: Callable[[list[int]], Any], told: str) 
 
 def test_right_counts_of_sectors() -> None:
     assert slow_program.check_sectors(by_sectors).startswith("Right")
-    assert slow_program.check_sectors(lambda a: slow_program.np.unique(slow_program.np.array(a) // 32).size)
+    assert slow_program.check_sectors(lambda a: np.unique(np.array(a) // 32).size)
 
 
 def fitting(threads: int, registers: int, shared_bytes: int) -> int:

@@ -3,6 +3,7 @@
 import pytest
 
 from fourways.experiments import sums
+from fourways.experiments.sums import exercises
 
 WARP_SCAN = """
 __device__ float warp_scan(float value)
@@ -66,7 +67,7 @@ def constant(number: str) -> str:
     ],
 )
 def test_wrong_scans_are_told_which_lane(text: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sums, "_TIMEOUT", 1)
+    monkeypatch.setattr(exercises, "_TIMEOUT", 1)
     said = sums.check_warp_scan(text)
     assert said.startswith("Not yet: ") and told in said, said
 

@@ -13,6 +13,7 @@ import pytest
 
 from fourways import files, process, tables, timing, toolchain
 from fourways.experiments import cheats, timers
+from fourways.experiments.timers import libraries, verdicts
 
 
 def report(*samples: float, objection: str | None = None) -> tables.Row:
@@ -257,7 +258,7 @@ def test_our_timer_judges(trial: Ours, mhz: float, objection: str | None, monkey
         return [SimpleNamespace(seconds=[0.5, 0.5], mhz=[mhz, 1000.0])]
 
     monkeypatch.setattr(timing, "measure", measure)
-    reported = timers._reported(lambda: timers.ours(trial))
+    reported = libraries._reported(lambda: timers.ours(trial))
     assert reported["objection"] == objection
     assert bool(reported["seconds"]) == (objection is None or "clock" in objection)
 
@@ -310,7 +311,7 @@ def test_a_librarys_own_error_is_an_objection() -> None:
         raise RuntimeError("operation not permitted when stream is capturing\nand more")
 
     trial: Any = Counted()
-    reported = timers._each(fail)({"one": lambda: trial})
+    reported = libraries._each(fail)({"one": lambda: trial})
     assert reported == {"one": report(objection="RuntimeError: operation not permitted when stream is capturing")}
 
 
@@ -332,8 +333,8 @@ def test_a_trial_is_made_checked_and_settled_right_before_its_timer(monkeypatch:
         log.append(f"time {trial.name}")
         return [1.0]
 
-    monkeypatch.setattr(timers, "Trial", Trial)
-    monkeypatch.setitem(timers.TIMERS, "own", timers.Timer(timers._each(timer)))
+    monkeypatch.setattr(verdicts, "Trial", Trial)
+    monkeypatch.setitem(timers.TIMERS, "own", timers.Timer(libraries._each(timer)))
     answer = timers.measured("own")
     assert list(answer) == [cheat.name for cheat in cheats.CHEATS]
     assert log[:3] == ["make answer replayed, honest", "settle", "time answer replayed, honest"]
@@ -346,7 +347,7 @@ def test_what_is_not_installed_or_fails_is_a_note(monkeypatch: pytest.MonkeyPatc
         "ours": process.Ended(reports(), 0, ""),
         "%timeit": process.Ended(None, -11, "some words\nthe last line"),
     }
-    monkeypatch.setattr(timers, "missing", lambda name: None if name in ended else "not here")
+    monkeypatch.setattr(verdicts, "missing", lambda name: None if name in ended else "not here")
     monkeypatch.setattr(process, "run", lambda program, task, *_, **__: ended[task["timer"]])
     table = timers.compare()
     assert "%timeit: its process failed, -11: the last line" in table.note and "nvbench: not here" in table.note

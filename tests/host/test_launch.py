@@ -1,5 +1,6 @@
 """Launches on the host: a wrong argument is named before anything runs, and what cannot start is an error."""
 
+import functools
 import re
 import subprocess
 import sys
@@ -227,3 +228,17 @@ def test_lanes_that_never_meet_are_an_error_and_not_a_hang() -> None:
     never = host.compile(HERE / "planted.cuh", PATIENCE).get_function("never_meet")
     with pytest.raises(host.KernelError, match=r"thread \d+ of its block waited 1 s in a shuffle"):
         never((2,), (32,), (poisoned(32, dtype=np.int32),))
+
+
+def test_launches_are_noted_within_the_block_alone() -> None:
+    """The inner note takes the place of the outer one; what a note returns is called after the launch."""
+    kernel = host.compile(kernels.path("doublify")).get_function("doublify")
+    y, seen = np.zeros(8, np.float32), list[object]()
+    launch = functools.partial(kernel, (1,), (8,), (X, y, N))
+    with host.noting(lambda arguments: lambda: seen.append(("after", float(y[2])))):
+        with host.noting(lambda arguments: seen.append(("before", float(arguments[1][2])))):
+            launch()
+        y.fill(0)
+        launch()
+    launch()
+    assert seen == [("before", 0.0), ("after", 4.0)]

@@ -226,3 +226,11 @@ def test_calls_that_wait_take_turns_and_are_held_against_the_fastest() -> None:
     assert "bytes/s" not in [name for name, _ in table.columns]
     with pytest.raises(ValueError, match="'gpu' is no clock; expected device, host or launch"):
         timing.time_calls({}, clock="gpu")
+
+
+def test_a_call_that_leaves_its_output_is_refused_before_it_is_timed() -> None:
+    y, right = np.ones(4), np.full(4, 2.0)
+    calls: dict[str, Callable[[], None]] = {"writes": lambda: y.fill(2)}
+    timing.require_right(calls, y, lambda: (y == right).all())
+    with pytest.raises(AssertionError, match="writes nothing: a wrong answer"):
+        timing.require_right(calls | {"writes nothing": lambda: None}, y, lambda: (y == right).all())

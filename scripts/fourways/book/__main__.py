@@ -6,11 +6,11 @@ the compilers say of each architecture.
 
 import sys
 
-from fourways.book import architectures, commands, readme, wasm
+from fourways.book import architectures, examples, readme, wasm
 
 match sys.argv[1:]:
     case ["commands", *names]:
-        sys.exit(commands.record_examples(names))
+        sys.exit(examples.record_examples(names))
     case ["readme"]:
         readme.main()
     case ["wasm"]:

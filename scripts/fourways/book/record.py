@@ -61,6 +61,11 @@ def read_stamp(recording: Path) -> dict[str, Any]:
     return json.loads(recording.read_text(encoding="utf-8"))["metadata"]["fourways"]["stamp"]
 
 
+def of_other_devices(recording: Path) -> list[Path]:
+    """Return the recordings of other devices than the book's that stand beside one of the book's."""
+    return sorted(recording.parent.glob(f"*/{recording.name}"))
+
+
 def fingerprint(target: lesson.Lesson) -> dict[str, str]:
     """Return the SHA-256 of all that a recorded run depends on: the lesson's code cells, its kernels, their bindings.
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fourways import files, kernels
-from fourways.book.build import BookError, assemble, build, render
+from fourways.book.build import assemble, build, render
+from fourways.book.merge import BookError
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _STYLES = ("pygments.css", "epub.css")

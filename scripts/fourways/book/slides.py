@@ -12,7 +12,7 @@ from typing import Any
 
 from fourways import figures, kernels, lesson, tables
 from fourways.book import course
-from fourways.book.build import readable
+from fourways.book.merge import readable
 
 _DECISION = re.compile(r"^## (Just in time or ahead of time\?)$(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
 _LINES, _WIDE = 16, 130  # of an output on a slide; what is wider wraps

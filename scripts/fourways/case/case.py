@@ -1,52 +1,29 @@
-"""A user's kernel, outside any lesson, with any signature: its inputs, its reference, its launch, its ways.
-
-The compiler tells the signature. The rest stands in a *case*, a small Python file beside the kernel:
-
-    def make_inputs(size): ...        # a tuple: the kernel's arguments in their order, without outputs and the size
-    def reference(*inputs): ...       # the output, or a tuple of the outputs, as NumPy arrays; inputs are read-only
-
-and, where the default does not fit:
-
-    def launch(size): ...             # grid, block (int or tuple), and, if any, bytes of dynamic shared memory;
-                                      # launch(size, x, k) also takes the inputs x and k: of an array its x.shape
-    options = ("-DTAPS=8",)           # for the compilers; the host way takes -D, -I and -U of them
-    rtol, atol = 1e-6, 1e-7           # an answer may differ by atol + rtol * abs(right); default 1e-5 and 0
-    sizes = (1, 33, 1000)             # what to check at, in place of `checking.SIZES`
-    size = "n"                        # the parameter that takes the size, where it is not clear
-    outputs = ("y",)                  # where a pointer that is not to const is only read
-    in_place = ("u",)                 # outputs that are read, too: make_inputs gives what they hold before
-
-An input is a pointer to const, an output any other pointer. A pointer to one of CUDA's vector types takes an array of
-numbers, those of an element along the last axis: `float4 *` an array of float32 of shape (size, 4). Without a reference
-the host way judges.
-"""
+"""A user's kernel, outside any lesson, with any signature: its inputs, its reference, its launch, its ways."""
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from fourways import building, host, kernels
+from fourways import building, kernels
 from fourways.building import BuildError
-from fourways.case.file import CaseError, CaseFile
-from fourways.case.roles import Roles, count, roles, taken, wants
+from fourways.case.entry import entry_of
+from fourways.case.file import CaseFile
+from fourways.case.launch import Shape, shape
+from fourways.case.roles import Roles, count, roles, wants
 from fourways.case.skeleton import skeleton
-from fourways.case.structs import struct
+from fourways.case.values import blank_output, first_nan, read_only, right_output, taken
 from fourways.kernels import Signature
 from fourways.ways import WAYS, Ways, missing
 
-THREADS = 256
 _PROBE = 5  # the size of a case's first calls, unless it has sizes of its own
 _UNJUDGED = "Checked against the host way: a mistake in the kernel's idea goes unseen; write a reference into a case."
 _JUDGE = "which says what is right where no reference does"
 _NO_TEMPLATES = (
     'it finds no template by name; write an extern "C" kernel that calls a template as a __device__ function'
 )
-
-Shape = tuple[tuple[int, ...], tuple[int, ...], int]
 
 
 class Case:
@@ -96,7 +73,7 @@ class Case:
         signature or cannot be run, BuildError for a kernel that no compiler takes.
         """
         kernel = kernels.user_file(str(path)).resolve()
-        name = signature.entry if signature else _entry(kernel, entry)
+        name = signature.entry if signature else entry_of(kernel, entry)
         file = Path(case).resolve() if case else None
         given = CaseFile(file, file.name if file else kernel.name)
         options = tuple(  # with absolute folders, because compilers run in several folders
@@ -144,10 +121,17 @@ class Case:
         """
         if not self.has_reference:
             return self._by_host(size, *inputs)
-        arrays = self._given.called("reference", *map(_read_only, inputs))
+        arrays = self._given.called("reference", *map(read_only, inputs))
         if len(arrays) != len(self.outputs):
             self._refuse(f"reference gives {count(arrays, 'array')}; {wants(self.signature, self.outputs)}")
-        return {name: self._right(name, array, inputs) for name, array in zip(self.outputs, arrays, strict=True)}
+        outputs = zip(self.outputs, arrays, self._before(inputs), strict=True)
+        return {
+            name: right_output(self._given, self._parameters[name], array, before) for name, array, before in outputs
+        }
+
+    def _before(self, inputs: Sequence[Any]) -> list[Any]:
+        """What each output holds before the launch: None, or the array of one in place."""
+        return [inputs[self.names.index(name)] if name in self.in_place else None for name in self.outputs]
 
     @property
     def has_reference(self) -> bool:
@@ -159,20 +143,9 @@ class Case:
 
         Raises CaseError for an output whose elements have no known size.
         """
-        blank = {}
-        for name in self.outputs:
-            if name in self.in_place:
-                blank[name] = np.array(inputs[self.names.index(name)])
-                continue
-            parameter = self._parameters[name]
-            dtype, count = (parameter.dtype, 1) if parameter.dtype else parameter.vector or (None, 1)
-            element = np.dtype(dtype) if dtype else struct(parameter, self.source)
-            if not element:
-                self._refuse(f"without a reference nothing tells what {name} holds: {parameter.why}")
-            blank[name] = np.full(int(size) * count * element.itemsize, 255, np.uint8).view(element)
-            if not parameter.dtype and dtype:
-                blank[name] = blank[name].reshape(-1, count)
-        return blank
+        blank = functools.partial(blank_output, self._given, self.source, int(size))
+        outputs = zip(self.outputs, self._before(inputs), strict=True)
+        return {name: blank(self._parameters[name]) if old is None else old.copy() for name, old in outputs}
 
     def arguments(self, values: Sequence[Any]) -> tuple:
         """Return the kernel's arguments in its order, for CuPy, from `(*make_inputs(size), *outputs)`."""
@@ -191,7 +164,7 @@ class Case:
             pairs = zip(self.launch_inputs, inputs, strict=True)
             key += tuple(value.shape if self._parameters[name].is_pointer else value.item() for name, value in pairs)
         if key not in self._shapes:  # kept, because every timed launch asks for it
-            self._shapes[key] = self._shape(*key)
+            self._shapes[key] = shape(self._given, *key)
         return self._shapes[key]
 
     def launch_of(self, inputs: Sequence[Any]) -> Shape:
@@ -249,27 +222,6 @@ class Case:
         """Map each output in place to the input with its initial contents, both by number, for `Ways.in_place`."""
         return {self.outputs.index(name): 1 + self.names.index(name) for name in self.in_place}
 
-    def _right(self, name: str, array: Any, inputs: tuple) -> np.ndarray:
-        """An output of the reference in the kernel's dtype."""
-        right, parameter = np.asarray(array), self._parameters[name]
-        dtype = parameter.dtype
-        is_pairs = right.ndim > 1 and right.shape[-1] == 2  # pairs of real numbers, in place of complex numbers
-        if parameter.vector and right.dtype.kind in "biuf" and (is_pairs or not dtype):
-            dtype, count = parameter.vector  # the numbers of an element along the last axis
-            if right.shape[-1:] != (count,):
-                self._refuse(f"reference gives shape {right.shape} for {name}; {parameter.type} wants {count} last")
-        if dtype and not np.can_cast(right.dtype, dtype, "same_kind"):
-            self._refuse(f"reference gives {right.dtype} for {name}; {parameter.type} wants {dtype}")
-        if name in self.in_place and right.shape != (shape := inputs[self.names.index(name)].shape):
-            self._refuse(f"reference gives shape {right.shape} for {name}, whose values before have {shape}")
-        with np.errstate(over="ignore"):  # a number too large for the dtype is infinite in it
-            taken = np.ascontiguousarray(right, dtype).reshape(right.shape)
-        if taken.dtype.kind in "iu" and (place := _first(taken != right)) is not None:
-            self._refuse(f"reference gives {right.flat[place]} for {name}, at element {place}: no {dtype} holds it")
-        if (place := _first_nan(taken)) is not None:
-            self._refuse(f"reference gives NaN for {name}, at element {place}: NaN is never right")
-        return taken
-
     def _by_host(self, size: int, *inputs: Any) -> dict[str, np.ndarray]:
         outputs = self.blank_outputs(size, *inputs)
         try:
@@ -277,7 +229,7 @@ class Case:
         except (TypeError, ValueError) as error:
             self._refuse(f"the host way, {_JUDGE}: {error}")
         for name, array in outputs.items():
-            if (nan := _first_nan(array)) is not None:
+            if (nan := first_nan(array)) is not None:
                 hint = f'does the kernel read it? in_place = "{name}"; does it write all? if not, write a reference'
                 self._refuse(f"the host way leaves NaN in {name}, at element {nan}: {hint}")
         return outputs
@@ -295,65 +247,7 @@ class Case:
             self._refuse(f"launch takes {name}, a {kind}; it can take whole and real numbers, and arrays")
         return name
 
-    def _shape(self, size: int, *inputs: Any) -> Shape:
-        if not self.has_launch:
-            return (max(1, -(-size // THREADS)),), (THREADS,), 0
-        seen = (SimpleNamespace(shape=each) if isinstance(each, tuple) else each for each in inputs)
-        shape = self._given.called("launch", size, *seen)
-        if len(shape) not in (2, 3):
-            self._refuse(f"launch({size}) gives {count(shape, 'value')}; wanted grid, block and, if any, shared bytes")
-        for name, each in zip(("grid", "block"), shape, strict=False):
-            if not isinstance(each, tuple | int | np.integer):
-                self._refuse(f"launch({size}): {name} is {each!r}; wanted an int, or a tuple of one to three")
-        grid, block = (each if isinstance(each, tuple) else (each,) for each in shape[:2])
-        shared = shape[2] if len(shape) == 3 else 0
-        try:
-            host.check_shape(grid, block, shared)
-        except (TypeError, ValueError) as error:
-            self._refuse(f"launch({size}): {error}")
-        return tuple(map(int, grid)), tuple(map(int, block)), int(shared)
-
 
 def _probe(given: CaseFile) -> int:
     """A small size that the case can do."""
     return next((size for size in given.several(int, "sizes") if size), _PROBE)
-
-
-def signature_of(path: Path, entry: str | None = None) -> Signature:
-    """The signature of the kernel `entry` of a file, or of the only one there. Raises CaseError, BuildError."""
-    name = _entry(path, entry)
-    return building.signatures(path, [name] if entry else ())[name]
-
-
-def _entry(path: Path, entry: str | None) -> str:
-    """The kernel meant in a file."""
-    there = kernels.parameters(path.read_text(encoding="utf-8"))
-    if not there:
-        raise CaseError(f"{path.name} holds no kernel: no `__global__ void` function")
-    name = entry or (next(iter(there)) if len(there) == 1 else "")
-    if name.partition("<")[0].strip() not in there:
-        problem = f"no kernel {entry!r} in" if entry else "--entry must name the kernel to take from"
-        raise CaseError(f"{problem} {path.name}; there are: {', '.join(there)}")
-    return name
-
-
-def _first(places: np.ndarray) -> int | None:
-    """The number of the first element that is true."""
-    return int(places.argmax()) if places.any() else None
-
-
-def _first_nan(array: np.ndarray) -> int | None:
-    nan = np.zeros(array.shape, bool)
-    for name in array.dtype.names or (...,):
-        numbers = array[name]
-        if numbers.dtype.kind in "fc":
-            nan |= np.isnan(numbers).any(axis=tuple(range(array.ndim, numbers.ndim)))  # a field may be an array
-    return _first(nan)
-
-
-def _read_only(value: Any) -> Any:
-    """An array that a reference cannot change: the ways get it, too."""
-    if isinstance(value, np.ndarray):
-        value = value.view()
-        value.flags.writeable = False
-    return value

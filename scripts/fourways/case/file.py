@@ -1,4 +1,25 @@
-"""A case's file: reads its definitions, checks their types and calls its functions; each error is one line."""
+"""A case's file: reads its definitions, checks their types and calls its functions; each error is one line.
+
+The compiler tells the signature. The rest stands in a *case*, a small Python file beside the kernel:
+
+    def make_inputs(size): ...        # a tuple: the kernel's arguments in their order, without outputs and the size
+    def reference(*inputs): ...       # the output, or a tuple of the outputs, as NumPy arrays; inputs are read-only
+
+and, where the default does not fit:
+
+    def launch(size): ...             # grid, block (int or tuple), and, if any, bytes of dynamic shared memory;
+                                      # launch(size, x, k) also takes the inputs x and k: of an array its x.shape
+    options = ("-DTAPS=8",)           # for the compilers; the host way takes -D, -I and -U of them
+    rtol, atol = 1e-6, 1e-7           # an answer may differ by atol + rtol * abs(right); default 1e-5 and 0
+    sizes = (1, 33, 1000)             # what to check at, in place of `checking.SIZES`
+    size = "n"                        # the parameter that takes the size, where it is not clear
+    outputs = ("y",)                  # where a pointer that is not to const is only read
+    in_place = ("u",)                 # outputs that are read, too: make_inputs gives what they hold before
+
+An input is a pointer to const, an output any other pointer. A pointer to one of CUDA's vector types takes an array of
+numbers, those of an element along the last axis: `float4 *` an array of float32 of shape (size, 4). Without a reference
+the host way judges.
+"""
 
 import inspect
 import runpy

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fourways import arguments
 from fourways.case.file import CaseFile
+from fourways.case.values import taken
 from fourways.kernels import Parameter, Signature
 
 _SIZE_NAMES = ("n", "N", "size", "count", "length", "len", "num")
@@ -55,35 +55,6 @@ def roles(signature: Signature, given: CaseFile, probe: int) -> Roles:
         rest = f"; {named} is filled in with the size" if named else ""
         given.refuse(f"make_inputs gives {count(values, 'value')}; {wants(signature, inputs)}{rest}")
     return Roles(named, inputs, outputs, in_place)
-
-
-def taken(signature: Signature, given: CaseFile, parameter: Parameter, value: Any) -> Any:
-    """The value as the kernel takes it: a C-contiguous NumPy array, a NumPy scalar of the dtype, a struct as `np.void`.
-
-    Raises CaseError, which names the parameter, for what does not fit.
-    """
-    try:
-        if parameter.is_pointer:
-            return _array(parameter, value)
-        if parameter.dtype:
-            return arguments.number(np.dtype(parameter.dtype), value)
-        whole: Any = arguments.struct(parameter, value)
-        return whole[()]
-    except (TypeError, ValueError) as error:
-        given.refuse(f"{parameter.name}: {error}; the kernel is {signature}")
-
-
-def _array(parameter: Parameter, value: Any) -> np.ndarray:
-    if not isinstance(value, np.ndarray):
-        raise TypeError(f"{arguments.named(value)} came; {parameter.type} wants a NumPy array")
-    numbers, count = parameter.vector or (parameter.dtype, 0)
-    last = f", {count} along the last axis" if count else ""
-    if not arguments.element_fits(parameter, value.dtype):
-        wanted = parameter.dtype or numbers or f"elements of {parameter.element_size} bytes"
-        raise TypeError(f"an array of {value.dtype} came; {parameter.type} wants {wanted}{last}")
-    if count and value.dtype == numbers and value.shape[-1:] != (count,):
-        raise ValueError(f"shape {value.shape} came; {parameter.type} wants {count} along the last axis")
-    return np.ascontiguousarray(value).reshape(value.shape)
 
 
 def wants(signature: Signature, names: Sequence[str]) -> str:

@@ -108,11 +108,10 @@ class _Watch:
 
             return finished
 
-        host.HostKernel.on_launch = note
         try:
-            return self._function(*arguments)
+            with host.noting(note):
+                return self._function(*arguments)
         finally:
-            host.HostKernel.on_launch = None
             look()
 
     def problem(self, launches: int) -> str | None:
@@ -131,6 +130,11 @@ def not_yet(error: Exception) -> str:
     lines = str(error).splitlines() or [type(error).__name__]
     told = (line for line in lines if "must be extern" in line or "error: " in line)
     return f"Not yet: {next(told, lines[0]).rpartition('error: ')[2]}"
+
+
+def is_whole(answer: Any) -> bool:
+    """Return whether an answer is a whole number of Python or NumPy, and no truth value."""
+    return isinstance(answer, int | np.integer) and not isinstance(answer, bool)
 
 
 def _arrays(values: Iterable[Any]) -> list[np.ndarray]:
@@ -167,9 +171,9 @@ def check(ways: Ways, sizes: Iterable[int] = (), timeout: int | None = None) -> 
                 with _ends_in(None if is_host(way) else timeout, f"{ways.called(way)}, size {size}"):
                     problem = verdict(function, way, *question)
             except CheckFailure as failure:
-                lost = CheckFailure(f"{ways.called(way)}, size {size}: {failure}")
-                lost.rows = [*rows, {"way": way, "sizes": len(sizes), "outcome": str(lost)}]
-                raise lost from failure.__cause__
+                lost = f"{ways.called(way)}, size {size}: {failure}"
+                rows.append({"way": way, "sizes": len(sizes), "outcome": lost})
+                raise CheckFailure(lost, rows) from failure.__cause__
             except Exception as error:
                 problem = f"it raised {type(error).__name__}: {error}"
                 errors.append(error)
@@ -180,13 +184,9 @@ def check(ways: Ways, sizes: Iterable[int] = (), timeout: int | None = None) -> 
         rows.append({"way": way, "sizes": len(sizes), "outcome": outcome})
     rows += [{"way": way, "sizes": 0, "outcome": f"not run: {why}"} for way, why in ways.missing.items()]
     if problems:
-        wrong = CheckFailure("\n".join(problems))
-        wrong.rows = rows
-        raise wrong from (errors[0] if errors else None)
+        raise CheckFailure("\n".join(problems), rows) from (errors[0] if errors else None)
     if not ways.runnable:
-        nothing = CheckFailure(f"no way of {ways.kernel} can run here, so nothing was checked")
-        nothing.rows = rows
-        raise nothing
+        raise CheckFailure(f"no way of {ways.kernel} can run here, so nothing was checked", rows)
     return outcomes(rows)
 
 

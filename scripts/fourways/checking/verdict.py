@@ -28,7 +28,9 @@ class CheckFailure(AssertionError):
     `rows` are those of the table that `check` would have returned.
     """
 
-    rows: Sequence[Row] = ()
+    def __init__(self, words: str, rows: Sequence[Row] = ()) -> None:
+        super().__init__(words)
+        self.rows = rows
 
 
 def verdict(

@@ -6,7 +6,7 @@ without NumPy, and `fourways run` loads no profiler, linker or book.
 
 import typer
 
-from fourways.cli import case, choose, kernels, lessons, machine, measure, package, profile, timeline
+from fourways.cli import case, choose, classes, kernels, lessons, machine, measure, package, profile, timeline
 from fourways.cli.options import find_home, tell
 
 app = typer.Typer(
@@ -44,9 +44,9 @@ for command in (
     timeline.timeline,
     choose.choose,
     lessons.book,
-    lessons.slides,
-    lessons.export,
-    lessons.grade,
+    classes.slides,
+    classes.export,
+    classes.grade,
     machine.install_pycuda,
     machine.wheelhouse,
 ):

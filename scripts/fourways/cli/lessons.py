@@ -1,4 +1,4 @@
-"""The commands on lessons and the book: list, open, run, book, slides, export, grade."""
+"""The commands on lessons and the book: list, open, run, book."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ import typer
 import typer.core
 
 from fourways import files, kernels
-from fourways.cli.options import CaseFile, Json, Lessons, chosen, console, errors, keeping, tell
+from fourways.cli.options import Lessons, chosen, console, errors, tell
 
 
 def list_lessons(lessons: Lessons = None) -> None:
@@ -229,79 +229,3 @@ def book(
         paths = books.release(pages) if release else [books.build(pages)]
     for path in paths:
         print(f"The book: {files.short(path)}")
-
-
-def slides(
-    lessons: Lessons = None,
-    folder: Annotated[Path, typer.Option(file_okay=False, help="Where the decks go.")] = Path("slides"),
-) -> None:
-    """Make slides of lessons for a class: the question, each prediction and its answer, each figure, the decision.
-
-    `fourways slides 1` writes `slides/01_doublify.html`, with the recorded outputs. A browser shows the deck, without a
-    network; the arrow keys and a presenter's clicker turn its slides.
-    """
-    from fourways import book as books
-
-    for each in chosen(lessons):
-        files.write_text(path := folder / f"{each.slug}.html", books.deck(each))
-        print(f"wrote {files.short(path)}")
-
-
-def export(
-    lessons: Lessons = None,
-    student: Annotated[
-        Path | None, typer.Option(file_okay=False, help="The folder for notebooks without solutions.")
-    ] = None,
-    solutions: Annotated[Path | None, typer.Option(file_okay=False, help="The folder for notebooks with them.")] = None,
-    graded: Annotated[
-        bool, typer.Option("--graded", help="For nbgrader and otter: mark each exercise, and add a test behind it.")
-    ] = False,
-) -> None:
-    """Write lessons as Jupyter notebooks for a class, without or with the solutions of the exercises.
-
-    `fourways export --student class` writes all lessons; `fourways export 1 --student class --solutions mine` lesson 01
-    twice. A notebook that is there already and differs is never overwritten.
-
-    `fourways export 1 --solutions source/01 --graded` writes a source for nbgrader: `nbgrader generate_assignment 01`
-    makes the learners' notebook of it, without the solutions.
-    """
-    from fourways import lesson
-
-    if not student and not solutions:
-        raise typer.BadParameter("name a folder", param_hint="--student or --solutions")
-    if student and solutions and student.resolve() == solutions.resolve():
-        raise typer.BadParameter("notebooks with and without solutions need two folders", param_hint="--solutions")
-    for folder, with_solutions in ((student, False), (solutions, True)):
-        for path in lesson.export(chosen(lessons), folder, with_solutions, graded) if folder else ():
-            print(f"wrote {files.short(path)}")
-
-
-def grade(
-    paths: Annotated[
-        list[Path], typer.Argument(metavar="FOLDER", help="Handed-in notebooks and .cu files, or folders.")
-    ],
-    case: CaseFile = None,
-    timeout: Annotated[int, typer.Option(help="Seconds that one answer may take.", min=1)] = 120,
-    memory: Annotated[float, typer.Option(help="GiB of memory that one answer may take.", min=0.1)] = 4.0,
-    json_file: Json = None,
-) -> None:
-    """Judge the answers in handed-in notebooks, and the kernels in handed-in .cu files.
-
-    `fourways grade answers` judges every exercise in every notebook of the folder `answers`. The notebooks come from
-    `fourways export --student class`, whose exercises have ids; cells may have been added or moved. Each answer runs in
-    a fresh process, after the lesson's own cells, and the lesson's own check judges it: the outputs in the notebook,
-    and whatever else was changed there, do not count. `fourways grade answers --case triple_case.py` judges .cu files,
-    too, as `fourways check` does on the CPU.
-
-    An answer that takes too long or too much memory is ended. With bubblewrap installed (`apt install bubblewrap`) an
-    answer writes to a folder of its own alone, and reaches no network. It can read your files in any case, and whoever
-    knows the check well can still deceive it: look at the answers of those you doubt.
-    """
-    from fourways import grading
-
-    files_there = grading.handed_in(paths)
-    with keeping(json_file) as kept:
-        tell(f"files: {len(files_there)}; an answer takes some seconds")
-        limits = grading.Limits(timeout, int(memory * 2**30))
-        kept.append(grading.grade(files_there, case, limits, tell))
-        console.print(kept[0])

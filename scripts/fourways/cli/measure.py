@@ -106,9 +106,7 @@ def _checked(target: Any, way: Sequence[str] | None, timeout: int) -> Sequence[R
             options.tell(note, "yellow")
         if refusal:
             host["outcome"] = refusal
-            wrong = checking.CheckFailure(f"{target.path.name} {refusal}")
-            wrong.rows = table.rows
-            raise wrong
+            raise checking.CheckFailure(f"{target.path.name} {refusal}", table.rows)
     options.console.print(table)
     _say_judge(target)
     return table.rows

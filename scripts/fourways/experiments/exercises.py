@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import choosing
+from fourways import checking, choosing
 
 
 def check_break_even(function: Callable[[choosing.Cost, choosing.Cost, float], Any]) -> str:
@@ -34,7 +34,7 @@ def check_break_even(function: Callable[[choosing.Cost, choosing.Cost, float], A
             return f"Not yet: {answer} for {case}; b {'never wins' if never else 'wins'}.{hint}"
         if answer is None:
             continue
-        if not isinstance(answer, int | np.integer):
+        if not checking.is_whole(answer):
             return f"Not yet: {answer!r} came; wanted is a whole number of launches, as an int."
         if _is_behind(a, b, kernel, int(answer)) or not _is_behind(a, b, kernel, int(answer) - 1):
             return f"Not yet: {answer:,} for {case}; compare the totals there."
@@ -50,7 +50,7 @@ def check_wheels(function: Callable[..., Any]) -> str:
     pythons, cudas = [(3, 11), (3, 12), (3, 13)], ["12.8", "12.9", "13.0"]
     rest = (["x86_64", "aarch64"], ["75", "90", "100"])
     count = function(pythons, cudas, *rest)
-    if not isinstance(count, int | np.integer):
+    if not checking.is_whole(count):
         return "Not yet: wanted a number; one for each combination that needs its own file."
     if count and count % 9 == 0:
         return "Not yet: a wheel for each architecture, or minor CUDA? One serves several."

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import lesson, process, toolchain
+from fourways import checking, lesson, process, toolchain
 from fourways.tables import Column, Row, Table
 from fourways.ways import WAYS, is_host, missing
 
@@ -198,7 +198,7 @@ def check_suspects(function: Callable[[list[str], int], Any]) -> str:
     for words, raised, case in cases:
         steps = words.split()
         answer, right = function(list(steps), raised), _suspects(steps, raised)
-        if not isinstance(answer, list | tuple) or not all(isinstance(each, int | np.integer) for each in answer):
+        if not isinstance(answer, list | tuple) or not all(map(checking.is_whole, answer)):
             return f"Not yet: {case}: {answer!r} came; wanted is a list of step numbers."
         answer = list(answer)
         if more := sorted(set(answer) - set(right)):

@@ -73,11 +73,8 @@ def sweep(text: str, vectors: Iterable[int] = (1,), threads: Iterable[int] = (64
         return lambda: kernel((blocks,), (block,), (np.float32(2.5), x, y, z, np.int64(size)))
 
     shapes = [(vector, block) for vector in vectors for block in threads]
-    calls = {f"{vector} {block}": variant(vector, block) for vector, block in shapes}
-    for name, call in calls.items():
-        z.fill(np.nan)
-        call()
-        assert bool((z == 2.25).all()), f"VECTOR and threads a block {name}: a wrong answer"
+    calls = {f"VECTOR={vector}, {block} threads a block": variant(vector, block) for vector, block in shapes}
+    timing.require_right(calls, z, lambda: (z == 2.25).all())
     timed = timing.time_calls(calls, moved=x.nbytes + y.nbytes + z.nbytes).rows
     rows = [_variant_row(row, size, shape) for row, shape in zip(timed, shapes, strict=False)]
     rows.sort(key=lambda row: row["seconds"]["median"])

@@ -127,10 +127,7 @@ def barrier(once: Any, adds: Any, divides: Any, size: int) -> Table:
 
     calls = {"one launch": partial(launch, once), "two launches": partial(launch, adds, divides)}
     right = x / x.sum(dtype=np.float64)
-    for name, call in calls.items():
-        y.fill(np.nan)
-        call()
-        assert bool(cp.allclose(y, right, rtol=1e-5, atol=0)), f"{name}: a wrong share"
+    timing.require_right(calls, y, lambda: cp.allclose(y, right, rtol=1e-5, atol=0))
     return timing.time_calls(calls, name="barrier")
 
 

@@ -17,13 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from fourways import checking, figures, host, tables, timing, toolchain
+from fourways import checking, figures, host, kernels, tables, timing, toolchain
 from fourways.tables import Column, Row, Table
 
 Transpose = Callable[[Any, Any], None]
 """A function of two arrays on the GPU, a and b, that makes b the transpose of a."""
 _BARRIER = re.compile(r"__syncthreads\s*\(\s*\)")
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _TILE = 4
 _GRIDS = ((1, 1), (1, 2), (3, 1), (3, 2), (7, 5))
 _SHAPES = ((8, 12), (4, 4), (20, 16))
@@ -42,12 +41,8 @@ def against_copy(transposes: Mapping[str, Transpose], name: str) -> Table:
     side = 1 << (timing.gpu_size(8, most=2**28).bit_length() - 1) // 2
     a = cp.random.default_rng(1).standard_normal((side, side), dtype=cp.float32)
     b = cp.empty_like(a)
-    calls: dict[str, Callable[[], None]] = {}
-    for way, transpose in transposes.items():
-        b.fill(np.nan)
-        transpose(a, b)
-        assert (b == a.T).all(), f"{way}: a wrong answer"
-        calls[way] = functools.partial(transpose, a, b)
+    calls = {way: functools.partial(transpose, a, b) for way, transpose in transposes.items()}
+    timing.require_right(calls, b, lambda: (b == a.T).all())
     timed = timing.time_calls(calls, moved=2 * a.nbytes, name=name)
     timed.note = f"{side} × {side} elements. {timed.note}".strip()
     return timed
@@ -203,7 +198,7 @@ def check_any_grid(text: str) -> str:
     """
     if not isinstance(text, str) or "tiled" not in text:
         return "Not yet: the text has no kernel `tiled`."
-    code = _COMMENT.sub(" ", text)
+    code = kernels.without_comments(text)
     while macro := re.search(
         r"^\s*#\s*define\s+(\w+)[ \t]+([^\n]*)\n", code, re.MULTILINE
     ):  # a barrier may have a name

@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, ClassVar
@@ -39,14 +40,17 @@ class CompileError(RuntimeError):
     """The kernel does not compile; the message holds the compiler's own words."""
 
 
+Note = Callable[[Sequence[Any]], Callable[[], None] | None]
+"""What `noting` calls with the arguments of a launch; what it returns, if anything, is called after the launch."""
+
+
 class HostKernel:
     """A kernel that runs on NumPy arrays; `signature` is its `kernels.Signature`.
 
     `max_dynamic_shared_size_bytes` is the most that a launch may ask for: set it, as on CuPy's kernels, for more.
-    `on_launch` is called with the arguments of each launch in this process, and what it returns after the launch.
     """
 
-    on_launch: ClassVar[Callable[[Sequence[Any]], Callable[[], None]] | None] = None
+    _note: ClassVar[Note | None] = None
 
     def __init__(self, signature: kernels.Signature, number: int, process: Process, timeout: int):
         self.name, self.signature = signature.entry, signature
@@ -63,10 +67,20 @@ class HostKernel:
         """
         shape = check_shape(grid, block, shared_mem, self.max_dynamic_shared_size_bytes)
         values = check_arguments(self.signature, args)
-        finished = HostKernel.on_launch(args) if HostKernel.on_launch else None
+        finished = HostKernel._note(args) if HostKernel._note else None
         self._process.launch(Launch(self.signature, self._number, shape, int(shared_mem), self._timeout, values))
         if finished:
             finished()
+
+
+@contextmanager
+def noting(note: Note) -> Iterator[None]:
+    """Call `note` at each launch of the host way in this block."""
+    before, HostKernel._note = HostKernel._note, note
+    try:
+        yield
+    finally:
+        HostKernel._note = before
 
 
 class HostModule:

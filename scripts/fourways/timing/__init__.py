@@ -58,5 +58,5 @@ from fourways.timing.first_result import (
     first_result_table,
     first_results,
 )
-from fourways.timing.judged import Judged
+from fourways.timing.judged import Judged, require_right
 from fourways.ways import HOST_SIZE

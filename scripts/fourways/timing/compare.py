@@ -183,7 +183,7 @@ def time_calls(
     `clock` is "device" for the time on the GPU, "host" for calls that wait for their result, or "launch" for the host's
     time to queue a call. `moved` is the bytes that each call moves: then the device-to-device copy of as many bytes is
     timed, too, and `share` is a call's speed divided by the copy's. Otherwise `times` is a call's median divided by the
-    smallest. The caller checks what the calls write. Raises ValueError for another clock.
+    smallest. The caller checks the results, for instance by `require_right`. Raises ValueError for another clock.
     """
     if clock not in ("device", "host", "launch"):
         raise ValueError(f"{clock!r} is no clock; expected device, host or launch")

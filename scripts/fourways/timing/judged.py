@@ -39,6 +39,17 @@ extern "C" __global__ void restore(const Span *spans, int count, long long longe
 """
 
 
+def require_right(calls: Mapping[str, Callable[[], Any]], output: Any, is_right: Callable[[], Any]) -> None:
+    """Make each call once, with NaN in `output` before, and raise AssertionError unless `is_right()` is true after it.
+
+    `output` is an array of CuPy, or a part of one. The message names the call.
+    """
+    for name, call in calls.items():
+        output.fill(np.nan)
+        call()
+        assert bool(is_right()), f"{name}: a wrong answer"
+
+
 class Judged:
     """The arguments of timed calls: `values` are inputs, then outputs, in the way's memory; `nbytes` is their size.
 

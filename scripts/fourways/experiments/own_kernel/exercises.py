@@ -1,183 +1,20 @@
-"""What the page "Your own kernel" runs: ten kernels with their cases, mistakes in them, a package, and the exercise."""
+"""The judge of the page's exercise: a kernel of the learner's own, with its case."""
 
-import atexit
-import os
 import re
-import shutil
-import subprocess
-import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from fourways import building, checking, host, kernels, sass, toolchain
+from fourways import building, checking, host, kernels, sass
 from fourways.case import Case, on_a_gpu
-from fourways.tables import Column, Row, Table
+from fourways.experiments.own_kernel.cases import CLEAN, NO_SEARCH, TIMEOUT, search
 
-_TIMEOUT = 10  # seconds
-_CLEAN, _NO_SEARCH = "no race was found", "races were not looked for: the compiler has no sanitizer"
 _LAUNCHES = re.compile(r"\b(?:__global__|RawKernel|RawModule|SourceModule)\b")
-
-
 StandIn = Callable[[Any], Callable[..., None]]
 """A question's function in the kernel's place."""
-
-
-class Rung(NamedTuple):
-    """A kernel of `tests/cases`: its name, the file whose kernel does the same work, and what is hard about it."""
-
-    name: str
-    after: str
-    hard: str
-
-
-LADDER = (
-    Rung("grey", "inducer/pycuda: simple_rgb2gray.py", "three bytes for each pixel"),
-    Rung("rotate", "cupy/cupy: builtin_vectors.py", "a vector type, in arrays and by value"),
-    Rung("fir", "NVIDIA/cuda-samples: convolutionSeparable.cu", "more inputs than outputs, and a macro"),
-    Rung("drift", "inducer/pycuda: demo_struct.py", "structs with a gap, changed in place"),
-    Rung("heat", "NVIDIA/cuda-samples: FDTD3dGPUKernel.cuh", "a grid in three dimensions, and its edges"),
-    Rung("column_sums", "karpathy/llm.c: matmul_backward_bias.cu", "an output of another shape than the input"),
-    Rung("reverse", "NVIDIA-developer-blog/code-samples: shared-memory.cu", "a barrier, 96 KB of shared memory"),
-    Rung("dot", "cupy/cupy: reduction_atomic.py", "warps that exchange values; an order that varies"),
-    Rung("histogram", "NVIDIA/cuda-samples: histogram256.cu", "atomics in shared memory and between blocks"),
-    Rung("forces", "NVIDIA/cuda-samples: bodysystemcuda.cu", "two outputs, and a grid that depends on an input"),
-)
-"""From the easiest to the hardest. The texts are this project's own; they share the idea with the files named."""
-
-
-class Mistake(NamedTuple):
-    """A mistake in a kernel of `tests/cases`: texts of the kernel, and of its case, with what replaces them."""
-
-    kernel: str
-    words: str
-    edits: Mapping[str, str]
-    case_edits: Mapping[str, str] = {}
-
-
-_INT_SUM = {"long long sum = 0": "int sum = 0"}
-MISTAKES = (
-    Mistake("grey", "a guard lets one thread too many pass", {"i < n": "i <= n"}),
-    Mistake("reverse", "a barrier is missing", {"    __syncthreads();\n": ""}),
-    Mistake(
-        "histogram",
-        "blocks add without atomicAdd",
-        {"atomicAdd(&counts[bin], mine[bin])": "counts[bin] += mine[bin]"},
-    ),
-    Mistake("column_sums", "an int holds the sum", _INT_SUM),
-    Mistake("column_sums", "the same, and larger inputs", _INT_SUM, {"-1000, 1000": "0, 10_000"}),
-)
-
-
-def workbench() -> str:
-    """Make a new folder the current one, for this process, and return the command `fourways` for a notebook's page."""
-    folder = tempfile.mkdtemp(prefix="fourways-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    os.chdir(folder)
-    return f"TTY_COMPATIBLE=0 COLUMNS=92 {sys.executable} -m fourways"
-
-
-def ladder() -> Table:
-    """Check the kernels of LADDER as `fourways check --way host` does: run on the CPU, and compile for a GPU."""
-    rows = []
-    for rung in LADDER:
-        path = _cases() / f"{rung.name}.cu"
-        sizes, outcome = _check(Case.load(path, case=path.with_suffix(".py"), timeout=_TIMEOUT))
-        rows.append({**rung._asdict(), "sizes": sizes, "check": outcome})
-    columns: list[Column] = [
-        ("kernel", "name"),
-        "after",
-        ("what is hard", "hard"),
-        "sizes",
-        ("fourways check", "check"),
-    ]
-    return Table("ladder_of_kernels", rows, columns)
-
-
-def mistakes() -> Table:
-    """Check the kernels of MISTAKES by the host way, and search each for races as `--sanitize thread` does."""
-    rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        for number, mistake in enumerate(MISTAKES):
-            name = f"{mistake.kernel}_{number}"
-            for suffix, edits in ((".cu", mistake.edits), (".py", mistake.case_edits)):
-                text = (_cases() / f"{mistake.kernel}{suffix}").read_text(encoding="utf-8")
-                Path(folder, name + suffix).write_text(_edited(text, edits), encoding="utf-8")
-            case = Case.load(Path(folder, f"{name}.cu"), case=Path(folder, f"{name}.py"), timeout=_TIMEOUT)
-            rows.append({"kernel": mistake.kernel, "mistake": mistake.words, "check": _check(case)[1]})
-            rows[-1]["sanitize"] = _search(case)
-    check = "fourways check", lambda row: _brief(row["check"])
-    sanitize = "--sanitize thread", lambda row: _brief(row["sanitize"])
-    return Table("mistakes", rows, ["kernel", "mistake", check, sanitize])
-
-
-def _cases() -> Path:
-    return kernels.root() / "tests" / "cases"
-
-
-def _edited(text: str, edits: Mapping[str, str]) -> str:
-    for old, new in edits.items():
-        if old not in text:
-            raise ValueError(f"the text has no {old!r}")
-        text = text.replace(old, new)
-    return text
-
-
-def _check(case: Case) -> tuple[int, str]:
-    """Return the number of sizes, and "right" or what is wrong: on the CPU, or for a GPU's compiler."""
-    rows: Sequence[Row]
-    try:
-        rows = checking.check(case.ways(["host"])).rows
-    except checking.CheckFailure as failure:
-        rows = failure.rows
-    row = next(row for row in rows if row["way"] == "host")
-    return row["sizes"], (row["outcome"] == "right" and on_a_gpu(case)[1]) or row["outcome"]
-
-
-def _search(case: Case) -> str:
-    """Return what a search for races finds, _CLEAN, or _NO_SEARCH where the compiler has no sanitizer."""
-    try:
-        checking.search(lambda: case.ways(["host"]), "thread")
-    except checking.CheckFailure as failure:
-        return str(failure)
-    except building.BuildError:
-        return _NO_SEARCH
-    return _CLEAN
-
-
-def _brief(outcome: str) -> str:
-    """Return the part of an outcome that says what is wrong and where, without the kernel's name and the advice."""
-    line = re.sub(r"^\w+_host, |it raised \w+: ", "", outcome.splitlines()[0])
-    return re.split(r"[;.] [A-Zi]|; \d+ of", line)[0]
-
-
-def install(project: str, folder: str) -> None:
-    """Install the package in `project` into `folder` by pip, without the network, and print the seconds it takes.
-
-    One architecture is built: this machine's GPU, or sm_90.
-    """
-    gpus = toolchain.gpus()
-    arch = gpus[0].arch.removeprefix("sm_") if gpus else "90"
-    offline = ["--quiet", "--no-build-isolation", "--no-deps", "--no-index"]
-    setting = f"--config-settings=cmake.define.CMAKE_CUDA_ARCHITECTURES={arch}"
-    command = [sys.executable, "-m", "pip", "install", *offline, "--target", folder, setting, project]
-    start = time.perf_counter()
-    done = subprocess.run(command, env=toolchain.child_environment(), capture_output=True, text=True)
-    print(f"pip install: exit code {done.returncode}, {time.perf_counter() - start:.0f} s{done.stderr[-2000:]}")
-
-
-def run_tests(project: str, folder: str) -> None:
-    """Run the tests of the package in `project`, installed in `folder`, by pytest, and print its last lines."""
-    paths = os.pathsep.join([str(Path(folder).resolve()), os.environ.get("PYTHONPATH", "")])
-    environment = toolchain.child_environment() | {"PYTHONPATH": paths}
-    options = ["-q", "--color=no", "-p", "no:cacheprovider"]
-    command = [sys.executable, "-m", "pytest", *options, f"{project}/tests"]
-    print(subprocess.run(command, env=environment, capture_output=True, text=True).stdout[-400:])
 
 
 def judge(kernel: str, case: str, known: str) -> str:
@@ -199,14 +36,15 @@ def judge(kernel: str, case: str, known: str) -> str:
             path.write_text(text, encoding="utf-8")
         mine, given, other = files
         try:
-            with _launches() as launched:
-                problem = _refusal(Case.load(mine, case=given, timeout=_TIMEOUT), other, launched)
+            launched: list[Any] = []
+            with host.noting(launched.append):
+                problem = _refusal(Case.load(mine, case=given, timeout=TIMEOUT), other, launched)
         except (kernels.InputError, building.BuildError, sass.SassError, RuntimeError) as error:
             return checking.not_yet(error)
     return problem if problem.startswith("Right") else f"Not yet: {problem}"
 
 
-def _refusal(case: Case, known: Path, launched: list[None]) -> str:
+def _refusal(case: Case, known: Path, launched: list[Any]) -> str:
     """Return what is wrong first, or "Right …". `launched` has an element for each launch by the host way so far."""
     if not case.has_reference:
         return "the case has no reference, so the kernel would judge itself."
@@ -239,28 +77,12 @@ def _refusal(case: Case, known: Path, launched: list[None]) -> str:
         return refusal or note or ""
     if _is_copy(case, known):
         return "it compiles to the machine code of this page's kernel. Write one of your own."
-    races = _search(case)
-    if races not in (_CLEAN, _NO_SEARCH):
+    races = search(case)
+    if races not in (CLEAN, NO_SEARCH):
         return f"right, but {races.splitlines()[0]}"
     sizes = ways.sizes or checking.SIZES
     at = f"{len(sizes)} sizes, from {min(sizes):,} to {max(sizes):,}" if sizes[1:] else f"size {sizes[0]:,}"
     return f"Right at {at}; {races}."
-
-
-@contextmanager
-def _launches() -> Iterator[list[None]]:
-    """Collect an element for each launch of the host way in the block."""
-    launched: list[None] = []
-
-    def note(arguments: Sequence[Any]) -> Callable[[], None]:
-        launched.append(None)
-        return lambda: None
-
-    before, host.HostKernel.on_launch = host.HostKernel.on_launch, note
-    try:
-        yield launched
-    finally:
-        host.HostKernel.on_launch = before
 
 
 def _passes(stand_in: StandIn, questions: Sequence[Any]) -> bool:
