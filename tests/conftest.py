@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,12 @@ assert Path(fourways.__file__).is_relative_to(ROOT), f"the tests of {ROOT} would
 for end, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(end) is signal.SIG_IGN:  # in the background or under nohup: for us and all that tests start
         signal.signal(end, handler)
+
+# The tests start hundreds of Pythons. Where nothing may keep their bytecode, each compiles anew all that it imports.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# All tests of all runs share what is compiled, and leave nothing in the cache of who runs them.
+os.environ["FOURWAYS_CACHE_DIR"] = str(ROOT / "build" / "test-cache")
 
 TWO_KERNELS = """
 __global__ void light(float *x) { x[threadIdx.x] = 1; }

@@ -25,12 +25,20 @@ def build(library: Path) -> None:
         sysconfig.get_path("include"),
     ]
     defined = ["FOURWAYS_BINDINGS=X(doublify) X(kinds)", 'FOURWAYS_VERSION="0"', 'FOURWAYS_BUILT_FOR="nothing"']
+    sources = [
+        aot / "module.cpp",
+        aot / "gpu_array.cpp",
+        aot / "doublify.cpp",
+        CPP / "kinds.cpp",
+        CPP / "fake_cuda.cpp",
+    ]
     subprocess.run(
         [str(toolchain.host_compiler()), "-std=c++17", "-shared", "-fPIC", "-fvisibility=hidden", "-o", library]
         + [f"-I{folder}" for folder in folders]
         + [f"-D{definition}" for definition in defined]
-        + [aot / "module.cpp", aot / "gpu_array.cpp", aot / "doublify.cpp"]
-        + [CPP / "kinds.cpp", CPP / "fake_cuda.cpp"],
+        + ["-x", "c++", "-"],
+        # as one unit: most of the time is pybind11's headers
+        input="".join(f'#include "{source}"\n' for source in sources).encode(),
         check=True,
     )
 

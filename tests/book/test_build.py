@@ -5,6 +5,7 @@ import json
 import logging
 import re
 import shutil
+import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
@@ -18,6 +19,7 @@ import pytest
 from browser import Browser, browser  # noqa: F401 (a fixture)
 
 from fourways import book, figures, lesson, tables, ways
+from fourways.book.build import render
 from fourways.book.merge import BookError, merge, readable
 from fourways.book.release import BROWSERS
 
@@ -493,15 +495,18 @@ def test_a_stale_recording_of_the_readers_gpu_is_left_out(clone: Path, with_own_
     assert not merged.stale and "My GPU" not in nbformat.writes(merged.notebook)
 
 
-def test_a_flaw_is_reported_and_the_old_book_stays(clone: Path) -> None:
+def test_all_flaws_are_reported_and_the_old_book_stays(clone: Path) -> None:
     needs_jupyter_book()
     old = clone / "build" / "book" / "index.html"
     old.parent.mkdir(parents=True)
     old.write_text("the old book")
     path = clone / "lessons" / "00_fresh.md"
-    path.write_text(path.read_text().replace("{cite}`nvrtc`", "{cite}`no-such-source`"))
+    text = path.read_text().replace(":alt: a loop\n", "")
+    path.write_text(text.replace("{cite}`nvrtc`", "{cite}`no-such-source`"))
     with pytest.raises(BookError, match=r"lessons/00_fresh\.ipynb.*WARNING.*no-such-source") as error:
         book.build(COMMANDS)
+    blank = r"no alternative text.*\n(.*\n)*lessons/00_fresh\.html: <img .*jit_light"
+    assert re.search(blank, str(error.value))
     assert str(clone) not in str(error.value)
     assert old.read_text() == "the old book"
     assert [path.name for path in old.parents[1].iterdir()] == ["book"]
@@ -518,12 +523,16 @@ def test_a_tables_rows_have_heads_and_its_numbers_a_class() -> None:
     assert readable(f"<td>32-byte {'a' * 32}</td>").startswith('<td class="words">'), "a sentence is no number"
 
 
-def test_an_image_without_alternative_text_is_reported(clone: Path) -> None:
-    needs_jupyter_book()
-    path = clone / "lessons" / "00_fresh.md"
-    path.write_text(path.read_text().replace(":alt: a loop\n", ""))
-    with pytest.raises(BookError, match=r"no alternative text.*\n(.*\n)*lessons/00_fresh\.html: <img .*jit_light"):
-        book.build(COMMANDS)
+def test_an_image_without_alternative_text_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        page = Path(command[command.index("--path-output") + 1], "_build", "html", "index.html")
+        page.parent.mkdir(parents=True)
+        page.write_text('<img alt="a loop" src="_images/a.svg"><img alt="_images/b.svg" src="_images/b.svg">')
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    with pytest.raises(BookError, match=r"^These images have no alternative text.*\nindex\.html: <img .*b\.svg\">$"):
+        render(tmp_path / "source", tmp_path / "output")
 
 
 @pytest.mark.parametrize("other", ["none", "version 2"])

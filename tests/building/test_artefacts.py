@@ -1,5 +1,6 @@
 """What each compiler makes of a kernel: the same machine code as NVRTC or nvcc, and reasons for what is missing."""
 
+import functools
 import sys
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,11 @@ def test_packages_make_what_their_compiler_makes(compiler: str, two_kernels: Pat
     assert len(made.seconds) == 3 and min(made.seconds) > 0
 
 
+@functools.cache
+def doublify_by(compiler: str) -> Made:
+    return building.make(DOUBLIFY, compiler, "sm_90")
+
+
 @pytest.mark.parametrize(
     "compiler, artefacts",
     [
@@ -60,7 +66,7 @@ def test_packages_make_what_their_compiler_makes(compiler: str, two_kernels: Pat
     ],
 )
 def test_artefacts(compiler: str, artefacts: set[str]) -> None:
-    made = building.make(DOUBLIFY, compiler, "sm_90")
+    made = doublify_by(compiler)
     assert set(made.sizes) | set(made.missing) - {"cached"} == artefacts
     assert all(size > 500 for size in made.sizes.values())
     if not toolchain.driver():
@@ -80,7 +86,7 @@ def test_the_module_by_cmake(module: Made, built: list[int]) -> None:
 @pytest.mark.skipif(toolchain.missing("gpu") is None, reason="this machine has a GPU")
 @pytest.mark.parametrize("compiler", ["nvrtc", "nvcc", PYCUDA])
 def test_without_a_gpu_some_caches_cannot_be_timed(compiler: str) -> None:
-    made = building.make(DOUBLIFY, compiler, "sm_90")
+    made = doublify_by(compiler)
     assert made.cached == [] and "no NVIDIA driver" in made.missing["cached"]
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from fourways.experiments import sums
+from fourways.experiments.sums import exercises
 
 WARP_SCAN = """
 __device__ float warp_scan(float value)
@@ -65,7 +66,8 @@ def constant(number: str) -> str:
         (constant("value").replace("warp_scan", "warp_scans"), "Not yet"),
     ],
 )
-def test_wrong_scans_are_told_which_lane(text: str, told: str) -> None:
+def test_wrong_scans_are_told_which_lane(text: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exercises, "_TIMEOUT", 1)
     said = sums.check_warp_scan(text)
     assert said.startswith("Not yet: ") and told in said, said
 

@@ -58,8 +58,9 @@ def install_softclip(root: Path, made: Path) -> None:
     package.write(Case.load(cases / "softclip.cu", case=made / "case.py"), "softclip", made / "softclip")
     offline = ("-m", "pip", "--disable-pip-version-check")
     arch = next((gpu.arch.removeprefix("sm_") for gpu in toolchain.gpus()), "90")
-    one = f"--config-settings=cmake.define.CMAKE_CUDA_ARCHITECTURES={arch}-real"
-    wheel = ("wheel", "--no-index", "--no-deps", "--no-build-isolation", one, "--wheel-dir", made, made / "softclip")
+    quick = (f"cmake.define.CMAKE_CUDA_ARCHITECTURES={arch}-real", "cmake.build-type=Debug")
+    options = ("--no-index", "--no-deps", "--no-build-isolation", *(f"--config-settings={each}" for each in quick))
+    wheel = ("wheel", *options, "--wheel-dir", made, made / "softclip")
     run(sys.executable, *offline, *wheel)
     (built,) = made.glob("softclip-*.whl")
     run(sys.executable, *offline, "install", "--no-index", "--no-deps", "--target", made / "site", built)

@@ -5,7 +5,6 @@ import importlib
 import inspect
 import itertools
 import subprocess
-import sys
 import sysconfig
 from collections.abc import Callable
 from pathlib import Path
@@ -38,44 +37,34 @@ def compiled(*words: object) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.fixture(scope="module")
-def common(root: Path, made_once: Callable[..., Path]) -> list[Path]:
-    """All of a package's binding but its kernel, and the runtime."""
-
-    def compile_both(folder: Path) -> None:
-        for source in (root / "cpp" / "aot" / "gpu_array.cpp", CPP / "fake_launch.cpp"):
-            compiled(toolchain.host_compiler(), *host_options(), "-c", source, "-o", folder / f"{source.stem}.o")
-
-    folder = made_once("common", compile_both)
-    return [folder / "gpu_array.o", folder / "fake_launch.o"]
-
-
-def host_options() -> list[str]:
+def build(case: Case, name: str, folder: Path) -> None:
+    """Write the case's package `name` below the folder, and compile its binding in place, on the fake runtime."""
+    package.write(case, name, folder / name)
+    source = folder / name / "src"
+    compiled(toolchain.nvcc(), "-std=c++17", "-arch=sm_90", "-Xcompiler", "-fPIC", f"-I{source}",
+             "-c", source / f"{name}.cu", "-o", folder / "kernel.o")  # fmt: skip
+    parts = source / f"{name}.cpp", source / "arrays" / "gpu_array.cpp", CPP / "fake_launch.cpp"
+    # as one unit: most of the time is pybind11's headers
+    (folder / "unit.cpp").write_text("".join(f'#include "{part}"\n' for part in parts))
     folders = [CPP, *toolchain.include_dirs(), pybind11.get_include(), sysconfig.get_path("include")]
-    return ["-std=c++17", "-fPIC", "-fvisibility=hidden", *(f"-I{each}" for each in folders)]
+    compiled(toolchain.host_compiler(), "-std=c++17", "-shared", "-fPIC", "-fvisibility=hidden",
+             *(f"-I{each}" for each in folders), folder / "unit.cpp", folder / "kernel.o",
+             "-o", source / name / "_binding.so")  # fmt: skip
 
 
 @pytest.fixture
 def made(
-    root: Path, common: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    root: Path, made_once: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[str], tuple[Case, Callable[..., Any], Callable[[], list[str]]]]:
     """For a case of tests/cases: the case, the function of its package, and what its calls made the runtime do."""
 
     def make(stem: str) -> tuple[Case, Callable[..., Any], Callable[[], list[str]]]:
         file, name = root / "tests/cases" / f"{stem}.cu", f"fake_{stem}"
         case = Case.load(file, case=file.with_suffix(".py"))
-        package.write(case, name, tmp_path / name)
-        source = tmp_path / name / "src"
-        library = source / name / "_binding.so"
-        compiled(toolchain.nvcc(), "-std=c++17", "-arch=sm_90", "-Xcompiler", "-fPIC", f"-I{source}",
-                 "-c", source / f"{name}.cu", "-o", tmp_path / "kernel.o")  # fmt: skip
-        compiled(toolchain.host_compiler(), *host_options(), "-c", source / f"{name}.cpp", "-o", tmp_path / "binding.o")
-        objects = (*common, tmp_path / "kernel.o", tmp_path / "binding.o")
-        compiled(toolchain.host_compiler(), "-shared", "-o", library, *objects)
+        source = made_once(name, lambda folder: build(case, name, folder)) / name / "src"
         monkeypatch.syspath_prepend(source)
         module = importlib.import_module(name)
-        monkeypatch.delitem(sys.modules, name)
-        runtime = ctypes.CDLL(str(library))
+        runtime = ctypes.CDLL(str(source / name / "_binding.so"))
         runtime.fake_log.restype = ctypes.c_char_p
 
         def log() -> list[str]:
@@ -83,6 +72,7 @@ def made(
             runtime.fake_reset(0, ctypes.c_void_p(0), 0, 0)
             return [line for line in lines if line != "cleared"]
 
+        log()  # of the test before
         return case, getattr(module, name), log
 
     return make

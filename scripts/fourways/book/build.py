@@ -103,7 +103,7 @@ def _way_styles() -> str:
 def render(source: Path, output: Path, builder: str = "html") -> Path:
     """Run Jupyter Book with warnings as errors, and return the folder that one of Sphinx's builders wrote.
 
-    Raises BookError for a warning, and for an image without alternative text.
+    Raises BookError, which lists all warnings, and all images without alternative text.
     """
     program = "from jupyter_book.cli.main import main; main(prog_name='jupyter-book')"
     options = ["-W", "-n", "--keep-going", "-q", "--path-output", str(output)]
@@ -112,15 +112,18 @@ def render(source: Path, output: Path, builder: str = "html") -> Path:
     command = [sys.executable, "-c", program, "build", *options, str(source)]
     done = subprocess.run(command, capture_output=True, text=True)
     html = output / "_build" / builder
+    problems = []
     if done.returncode or not any(html.glob("index.*html")):
         said = files.plain(done.stderr + done.stdout).replace(f"{source}/", "")
         warnings = [line for line in said.splitlines() if re.search("WARNING|ERROR", line)]
-        raise BookError("The book was not built:\n" + ("\n".join(warnings) or said.strip()[-2000:]))
+        problems += ["The book was not built:", *(warnings or [said.strip()[-2000:]])]
     if blank := [
         f"{page.relative_to(html)}: {image}"
         for page in html.rglob("*.*html")
         for image in re.findall(r"<img[^>]*>", page.read_text(encoding="utf-8"))
         if not re.search(r'alt="(?!\S*_images/)', image)
     ]:
-        raise BookError("These images have no alternative text (`:alt:`):\n" + "\n".join(blank))
+        problems += ["These images have no alternative text (`:alt:`):", *blank]
+    if problems:
+        raise BookError("\n".join(problems))
     return html

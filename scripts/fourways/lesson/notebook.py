@@ -1,9 +1,9 @@
 """A lesson as a file: its front matter, and its cells by tag."""
 
 import re
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +41,10 @@ class Lesson:
     @cached_property
     def whole(self) -> Any:
         """The whole file as an nbformat notebook, with the cells tagged `wrong`, which only tests run."""
-        import jupytext  # slow to import, and needed only here
         import yaml
 
         try:
-            return jupytext.read(self.path)
+            return deepcopy(_parsed(self.path.read_text(encoding="utf-8")))
         except (OSError, ValueError, yaml.YAMLError) as error:
             raise LessonError(f"{self.path.name} cannot be read: {error}") from None
 
@@ -75,6 +74,13 @@ class Lesson:
     def cells(self, tag: str) -> list[str]:
         """Return the source of every code cell with this tag, in order."""
         return [cell.source for cell in self.notebook.cells if cell.cell_type == "code" and tag in tags(cell)]
+
+
+@cache  # the book asks each lesson about all others
+def _parsed(text: str) -> Any:
+    import jupytext  # slow to import, and needed only here
+
+    return jupytext.reads(text, fmt="md")
 
 
 def tags(cell: Any) -> list[str]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from fourways import checking, host, kernels
 
+_TIMEOUT = 5  # seconds
 _SCAN = """
 #undef warp_scan
 extern "C" __global__ void scan(const float *x, float *y)
@@ -25,7 +26,7 @@ def check_warp_scan(function: str) -> str:
     if not isinstance(function, str) or "warp_scan" not in function:
         return "Not yet: the text has no function `warp_scan`."
     try:
-        kernel = host.compile(function + _SCAN, timeout=5).get_function("scan")
+        kernel = host.compile(function + _SCAN, timeout=_TIMEOUT).get_function("scan")
         for _ in range(2):
             x = (np.random.default_rng().integers(1, 10**5, 160) * (-1) ** np.arange(160)).astype(np.float32)
             y = np.full(160, np.nan, np.float32)
@@ -51,7 +52,7 @@ def check_partial_sums(text: str) -> str:
     """
     try:
         for race in ("thread", "blocks"):
-            kernel = host.compile(text, sanitize=race, timeout=5).get_function("reduce")
+            kernel = host.compile(text, sanitize=race, timeout=_TIMEOUT).get_function("reduce")
             for size, threads in ((1000, 64), (1, 64), (256, 128), (129, 128), (1024, 256)):
                 if wrong := _wrong_sums(kernel, size, threads):
                     return f"Not yet: n = {size}, blocks of {threads} threads: {wrong}."
@@ -71,7 +72,7 @@ def check_partial_sums(text: str) -> str:
 def _without_block_1(text: str) -> host.HostKernel:
     """Return the learner's kernel, in which block 1 ends at once."""
     without = re.sub(r"(\breduce\s*\([^)]*\)\s*\{)", r"\1 if (blockIdx.x == 1) return;", text)
-    return host.compile(without, timeout=5).get_function("reduce")
+    return host.compile(without, timeout=_TIMEOUT).get_function("reduce")
 
 
 def _wrong_sums(kernel: host.HostKernel, size: int, threads: int) -> str | None:
