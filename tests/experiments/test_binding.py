@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from fourways.experiments import binding
+from fourways.experiments.binding import exercises
 from fourways.experiments.binding.heat import _compiler_words
 
 SHAPES = 'if (u.h != v.h || u.w != v.w) throw py::value_error("");'
@@ -70,14 +71,16 @@ def test_a_module_that_says_what_it_is_built_for() -> None:
 
 
 def test_the_verdict_on_a_module_that_is_asked_for_two_values(monkeypatch: pytest.MonkeyPatch) -> None:
-    built: list[str] = []
-    monkeypatch.setattr(binding, "_configure_and_build", lambda project, build, value: built.append(value))
-    monkeypatch.setattr(binding, "_run", lambda *command: f"{built[-1]!r}\n")
+    told: list[str] = []
+    build = exercises.building
+    monkeypatch.setattr(build, "build_with_cmake", lambda source, folder, options, *_: told.append(options[0]))
+    monkeypatch.setattr(exercises.process, "output", lambda *command: f"{told[-1].split('=')[1]!r}\n")
     assert binding.check_built_for("", "") == "Right for 2 values of CMAKE_CUDA_ARCHITECTURES."
-    monkeypatch.setattr(binding, "_run", lambda *command: f"{built[0]!r}\n")
-    built.clear()
+    told.clear()
+    monkeypatch.setattr(exercises.process, "output", lambda *command: f"{told[0].split('=')[1]!r}\n")
     said = binding.check_built_for("", "")
-    assert said == f"Not yet: CMake was called for {built[1]}, and heat.built_for is {built[0]!r}."
+    first, second = (option.split("=")[1] for option in told)
+    assert said == f"Not yet: CMake was called for {second}, and heat.built_for is {first!r}."
 
 
 def test_lines_are_inserted_above_a_line_that_stands_once() -> None:
