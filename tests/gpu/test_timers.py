@@ -28,8 +28,8 @@ def test_our_timer_times_every_honest_call(name: str, ours: dict[str, tables.Row
     "name, objection",
     [
         ("other stream", "another stream"),
-        ("not cleared", "never written"),
-        ("NaN", "never written"),
+        ("not cleared", "computed"),
+        ("NaN", "computed"),
         ("warm-up only", "never written"),
         ("changed input", "its input number 0 is changed"),
     ],
