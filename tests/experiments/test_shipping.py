@@ -136,6 +136,12 @@ def without_endings(held: Sequence[str], gpu: str) -> str | None:
     return plain.get(str(best(list(plain), gpu)))
 
 
+def without_minor_versions(held: Sequence[str], gpu: str) -> str | None:
+    """Take machine code for the GPU's major version, of whichever minor version."""
+    same = [name for name in held if name[:-1] == gpu[:-1] and name.startswith("sm_")]
+    return max(same, default=best(held, gpu))
+
+
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
@@ -145,6 +151,7 @@ def without_endings(held: Sequence[str], gpu: str) -> str | None:
         (lambda held, gpu: max(starting(held, gpu), default=None), "Newer code"),
         (lambda held, gpu: min(starting(held, gpu), default=None), "must be compiled"),
         (without_endings, "on no other"),
+        (without_minor_versions, "newer GPUs"),
         (lambda held, gpu: next(iter(held)), "never crosses"),
         (lambda held, gpu: "compute_75" if "compute_75" in held else best(held, gpu), "must be compiled"),
     ],
@@ -161,6 +168,10 @@ def test_right_picks() -> None:
         assert shipping.check_pick(best).startswith("Right for ")
 
 
+ROOT = "$ORIGIN" + 40 * "/.."
+SITE = "venv/lib/python3.12/site-packages/nvidia/cu13/lib"
+
+
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
@@ -171,6 +182,7 @@ def test_right_picks() -> None:
         (lambda module: "/usr/local/cuda/lib64:/usr/lib", "one machine's folder"),
         (lambda module: "/home/ada/venv/lib/python3.12/site-packages/nvidia/cu13/lib", "one machine's folder"),
         (lambda module: "../nvidia/cu13/lib", "current folder"),
+        (lambda module: f"{ROOT}/home/ada/{SITE}:{ROOT}/opt/python/site-packages/nvidia/cu13/lib", "would look in"),
         (lambda module: "$ORIGIN/../nvidia/cu13/lib", "site-packages/heat/nvidia"),
         (lambda module: "$ORIGIN/" + "../" * (module.count("/") + 1) + "nvidia/cu13/lib", "would look in"),
     ],

@@ -66,8 +66,9 @@ def check_shortest(shortest: Callable[[int, Mapping[str, float]], float]) -> str
             return f"Not yet: right so far, but slow for {case}. Find a formula that needs no loop."
         if not isinstance(answer, int | float | np.number):
             return f"Not yet: {answer!r} came for {case}; expected is a number of seconds."
-        if abs(answer - right) > 1e-9 * right:
-            return f"Not yet: {answer:g} s for {case} is too {'long' if answer > right else 'short'}."
+        if not abs(answer - right) <= 1e-9 * right:  # so that NaN is wrong
+            fault = "no number" if np.isnan(answer) else "too long" if answer > right else "too short"
+            return f"Not yet: {answer:g} s for {case} is {fault}."
     return f"Right for {len(cases) + 1} pipelines."
 
 

@@ -22,7 +22,8 @@ def check_pick(function: Callable[[Sequence[str], str], Any]) -> str:
     wheel = ["sm_80", "compute_75", "sm_86", "sm_90a", "sm_100f"]
     cases = [(wheel, gpu) for gpu in ("sm_90", "sm_86", "sm_103", "sm_120", "sm_75", "sm_70", "sm_89")]
     cases += [(["sm_80", "sm_90"], "sm_120"), (["compute_90", "compute_100"], "sm_120"), (["sm_120a"], "sm_121")]
-    for _ in range(60):
+    cases += [(["sm_80", "sm_86"], "sm_80"), (["compute_90a"], "sm_103"), (["compute_100f"], "sm_121")]
+    for _ in range(57):
         held = [str(name) for name in numbers.permutation(known)[: int(numbers.integers(1, 7))]]
         cases.append((held, str(numbers.choice(["sm_75", "sm_80", "sm_89", "sm_90", "sm_103", "sm_110", "sm_121"]))))
     for held, gpu in cases:
@@ -73,7 +74,7 @@ def check_rpath(function: Callable[[str], Any]) -> str:
             return f"Not yet: {module}: {answer!r} is not a str with a folder."
         if answer.count(":") > 1:
             return f"Not yet: {module}: {answer} lets the loader search many folders; one is enough."
-        for site in ("/home/ada/venv/lib/python3.12/site-packages", "/opt/python/site-packages"):
+        for site in ("/home/ada/venv/lib/python3.12/site-packages", f"/opt/{numbers.integers(10**6)}/site-packages"):
             origin = posixpath.dirname(f"{site}/{module}")
             if re.search(r"[^./]/+\.\.(/|$)", answer.replace("$ORIGIN", "..").replace("${ORIGIN}", "..")):
                 return f"Not yet: {module}: {answer} goes through a folder that need not exist."
