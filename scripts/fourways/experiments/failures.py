@@ -47,7 +47,7 @@ def run(program: str, name: str = "failures", **variables: str) -> Table:
 
     `PRELUDE` comes first. `doublify(x, y)` launches lesson 01's kernel by CuPy with NVRTC, and `nvrtc_kernel` is the
     kernel. A statement that raises does not end the program. `variables` are set in its environment. The table has the
-    name `name`, with the variables' names behind it.
+    name `name`, with the variables' names after it.
     """
     columns: list[Column] = ["line", ("raised", lambda row: row["raised"] or "nothing")]
     return Table("_".join([name, *variables]).lower(), _lines(program, "nvrtc", variables)[0], columns)
@@ -187,7 +187,7 @@ def check_suspects(function: Callable[[list[str], int], Any]) -> str:
         ("launch wait launch host wait", 4, "a wait that succeeded stands between two launches"),
         (" ".join(["launch"] * 9 + ["wait"]), 9, "nine launches, then a wait that raises"),
         ("launch host launch", 2, "the step that raises is itself a launch"),
-        ("launch wait launch wait launch wait", 3, "the program goes on behind the step that raised"),
+        ("launch wait launch wait launch wait", 3, "the program goes on after the step that raised"),
     ]
     numbers = np.random.default_rng()
     for _ in range(40):
