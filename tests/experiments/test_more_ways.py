@@ -272,8 +272,9 @@ import plain_pointer
 x, y = np.full(1, 3, np.float32), np.zeros(1, np.float32)
 plain_pointer.plain(x.ctypes.data, y.ctypes.data, 1)
 assert y[0] == 0
+x, y = np.full(2, 3, np.float32), np.zeros(2, np.float32)  # before NumPy 2.4, one element passes as a number
 try:
-    plain_pointer.plain(x, y, 1)
+    plain_pointer.plain(x, y, 2)
 except TypeError:
     print("an array is refused")
 """
