@@ -147,6 +147,18 @@ def test_more_than_the_solution_is_right() -> None:
     assert more_ways.check_refusals(also_overlaps).startswith("Right")
 
 
+class Either(TypeError, ValueError):
+    """An exception of both kinds."""
+
+
+def does_not_tell_types_from_gaps(x: Any, y: Any) -> None:
+    """Refuse what the solution refuses, always by the same exception."""
+    try:
+        solution()(x, y)
+    except (TypeError, ValueError) as error:
+        raise Either from error
+
+
 def dodge(is_type: Callable[[str, str], bool], is_dense: Callable[[dict, int], bool]) -> Callable:
     """Return a `refuse` that tells types by the name of the array and its typestr, and gaps by the dictionary."""
 
@@ -222,6 +234,7 @@ def only_sizes(x: Any, y: Any) -> None:
         (lambda x, y: None, "x in the CPU's memory passes"),
         (lambda x, y: np.asarray(x), "x in the CPU's memory passes"),
         (lambda x, y: solution()(x, x), "y in the CPU's memory passes"),
+        (does_not_tell_types_from_gaps, "raises Either, and should raise TypeError"),
         (only_sizes, "y of another shape and the same size passes"),
         (dodge(is_right, last_stride), "x that is every other row of an array passes"),
         (dodge(is_right, first_stride), "x that runs backwards passes"),
@@ -272,8 +285,9 @@ import plain_pointer
 x, y = np.full(1, 3, np.float32), np.zeros(1, np.float32)
 plain_pointer.plain(x.ctypes.data, y.ctypes.data, 1)
 assert y[0] == 0
+x, y = np.full(2, 3, np.float32), np.zeros(2, np.float32)  # before NumPy 2.4, one element passes as a number
 try:
-    plain_pointer.plain(x, y, 1)
+    plain_pointer.plain(x, y, 2)
 except TypeError:
     print("an array is refused")
 """

@@ -167,6 +167,7 @@ def fitting(threads: int, registers: int, shared_bytes: int) -> int:
         (lambda t, r, s: min(32, 65_536 // (t * r), 228 * 1024 // (s + 1024)), "too many threads"),
         (lambda t, r, s: min(32, 2048 // t, 65_536 // (t * r), 228 * 1024 // max(1, s)), "memory is too small"),
         (lambda t, r, s: min(fitting(t, r, s), 16), "fit"),
+        (lambda t, r, s: max(1, fitting(t, r, s)), "too many registers"),
     ],
 )
 def test_wrong_numbers_of_blocks(answer: Callable[[int, int, int], Any], told: str) -> None:

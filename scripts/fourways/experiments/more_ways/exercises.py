@@ -108,7 +108,8 @@ def check_refusals(refuse: Callable[[Any, Any], Any]) -> str:
                 raised = None
             except Exception as error:
                 raised = type(error)
-            if not (issubclass(raised, wanted) if raised and wanted else raised is wanted):
+            kinds = [kind for kind in (TypeError, ValueError) if raised and issubclass(raised, kind)]
+            if kinds != ([wanted] if wanted else []) or bool(raised) != bool(wanted):
                 became = f"raises {raised.__name__}" if raised else "passes"
                 want = f"should raise {wanted.__name__}" if wanted else "should pass"
                 return f"Not yet: {what} {became}, and {want} (shape {shape})."

@@ -45,8 +45,8 @@ def check_blocks(function: Callable[[int, int, int], Any]) -> str:
     """
     numbers = np.random.default_rng()
     cases = [(128, 32, 512), (128, 32, 49_152), (32, 16, 0), (256, 128, 4096), (1024, 32, 0), (384, 32, 20_000)]
-    cases += [(128, 32, 13_568), (128, 32, 13_569), (128, 32, 8192)]
-    for _ in range(40):
+    cases += [(128, 32, 13_568), (128, 32, 13_569), (128, 32, 8192), (1024, 128, 0)]  # of the last no block fits
+    for _ in range(39):
         threads, registers = 32 * int(numbers.integers(1, 33)), 16 * int(2 ** numbers.integers(0, 4))
         cases.append((threads, registers, 128 * int(numbers.integers(0, 385))))
     for threads, registers, shared_bytes in cases:
