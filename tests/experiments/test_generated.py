@@ -110,6 +110,7 @@ WRONG_WINDS = {
     "down and right": (lambda u, v, r, c: ps.Assignment(v.center(), (3 * u[0, 0] + u[r, c]) / 4), "from below"),
     "swapped": (lambda u, v, r, c: ps.Assignment(v.center(), (3 * u[0, 0] + u[-c, -r]) / 4), "rows come first"),
     "shares": (lambda u, v, r, c: ps.Assignment(v.center(), u[0, 0] + u[-r, -c] / 4), "1.25 times"),
+    "halves": (lambda u, v, r, c: ps.Assignment(v.center(), (u[0, 0] + u[-r, -c]) / 2), "another share"),
     "one distance": (lambda u, v, r, c: ps.Assignment(v.center(), (3 * u[0, 0] + u[-1, -2]) / 4), "another cell"),
     "in place": (lambda u, v, r, c: ps.Assignment(u.center(), (3 * u[0, 0] + u[-r, -c]) / 4), ""),
     "reads v": (lambda u, v, r, c: ps.Assignment(v.center(), (3 * u[0, 0] + v[-r, -c]) / 4), ""),

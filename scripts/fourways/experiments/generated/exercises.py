@@ -78,7 +78,7 @@ def _what_came(u: np.ndarray, got: np.ndarray, right: np.ndarray, rows: int, col
     if np.isnan(got).any():
         return "some inner cells of v are not written."
     if abs(ratio := float(got.mean() / right.mean()) - 1) < 0.05:
-        return "some value comes from another cell."
+        return "some value comes from another cell, or has another share."
     return f"the values are {1 + ratio:.2f} times as large as they should be on average; do the shares add up to 1?"
 
 

@@ -25,8 +25,8 @@ def check_expression(expression: Callable[[np.ndarray], str]) -> str:
     """Judge a learner's `expression(taps)`: the sum over the taps that are not 0, as C++ on `x[i + k]`.
 
     It is tried on four random filters (float32) of 5 to 9 taps. Some taps are 0, some are negative, and some need nine
-    digits; one filter is 0 throughout. Every tap must arrive to the last bit, and NVRTC must leave no more products in
-    the kernel than there are taps that are not 0.
+    digits; one filter is 0 throughout. Every tap must arrive to the last bit. NVRTC must leave no double in the kernel,
+    and no more products than there are taps that are not 0.
     """
     random = np.random.default_rng()
     zeros: tuple[list[int], ...] = ([1, 5], [0, 3], [0, 1, 2, 3, 4], [2, 4, 6, 8])
@@ -62,7 +62,9 @@ def _wrong_expression(text: Any, taps: np.ndarray) -> str | None:
         if sorted(got[got != 0]) == sorted(taps[taps != 0]):
             return f"tap {wrong[0]} has the value of another tap; the places in x are wrong"
         return f"the filter's tap {wrong[0]} is {taps[wrong[0]]!s}, and the kernel's is {got[wrong[0]]!s}"
-    products, needed = len(re.findall(r"\b(?:mul|fma)(?:\.rn)?\.f(?:32|64)\b", ptx)), np.count_nonzero(taps)
+    if ".f64" in ptx:
+        return "the sum is right, but is computed in double: the letter f ends a constant of float"
+    products, needed = len(re.findall(r"\b(?:mul|fma)(?:\.rn)?\.f32\b", ptx)), np.count_nonzero(taps)
     if products > needed:
         return f"the sum is right, but has {products} products for {needed} taps that are not 0"
     return None
@@ -73,8 +75,9 @@ def check_kept(smooth: Callable[..., None]) -> str:
 
     `build(taps)` compiles a kernel for these taps by the host way, and returns a function of x and y that launches it.
     `smooth` is called for three random filters of one length, which take turns, some in arrays of their own and one in
-    an array that is overwritten. The filters have the same taps in other orders, so their sums are equal. `smooth` must
-    call `build` once for each filter, and launch one kernel in each call.
+    an array that is overwritten. Two filters have the same taps in another order, so their sums are equal. The third
+    differs from the second in the last bit of one tap. `smooth` must call `build` once for each filter, and launch one
+    kernel in each call.
     """
     random, built, launched = np.random.default_rng(), [], [0]
 
@@ -91,7 +94,8 @@ def check_kept(smooth: Callable[..., None]) -> str:
         return launch
 
     four = np.asarray(random.permutation(np.arange(8, 16))[:4] / 16, np.float32)
-    filters = [four[order] for order in ([0, 1, 2, 3], [0, 2, 1, 3], [3, 1, 2, 0])]
+    filters = [four[order] for order in ([0, 1, 2, 3], [0, 2, 1, 3], [0, 2, 1, 3])]
+    filters[2][2] = np.nextafter(filters[2][2], np.float32(1))
     reused = np.empty(4, np.float32)  # one array for the filters 0 and 1
     for call, number in enumerate((0, 2, 1, 0, 2, 1, 0), 1):
         taps = filters[2].copy()
