@@ -5,6 +5,7 @@ import secrets
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -141,11 +142,8 @@ def slow_build(folder: Path, content: bytes, fails: bool, seconds: float, times:
     `content` is repeated `times`.
     """
     if fails:
-        try:
+        with suppress(FileExistsError):
             (folder / "failed").touch(exist_ok=False)
-        except FileExistsError:
-            pass
-        else:
             raise BuildFailed
     start = time.time()
     time.sleep(seconds)
