@@ -18,10 +18,10 @@ from fourways.tables import Row, Table, summary
 
 ROWS, COLUMNS = 2048, 512
 """The rows and columns of each matrix."""
-AS_FOUND, COALESCED, REPAIRED = "COLUMNS=1 ROOM=12288", "ROOM=12288", ""
-"""Macros of colmeans.cuh: the kernel as it was found, after its first repair, and after its second."""
-FORMS = (AS_FOUND, COALESCED, REPAIRED)
-"""The launches of colmeans in the profile, in this order from 1."""
+AS_FOUND = "COLUMNS=1 ROOM=12288"
+"""Macros of colmeans.cuh: the kernel as it was found."""
+FORMS = (AS_FOUND, "ROOM=12288", "")
+"""The launches of colmeans in the profile, in this order from 1: as found, after its first repair, and after both."""
 Colmeans = Callable[[Any, Any], None]
 """A function of the matrices and their column means, CuPy's arrays, that launches colmeans."""
 Analysis = Callable[[Colmeans, Any, Any], list[int]]
