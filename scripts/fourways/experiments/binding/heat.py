@@ -164,7 +164,8 @@ class Project(projects.Project):
         if "FAILED: " in done.stderr:
             return _compiler_words(done.stderr)
         printed = re.sub(r"(?m)^Running cmake .*\n", "", done.stdout)
-        return (printed + "".join(done.stderr.splitlines(keepends=True)[-1:] * (done.returncode != 0))).rstrip()
+        error = done.stderr.splitlines()[-1:] if done.returncode else []
+        return "".join([printed, *error]).rstrip()
 
 
 def _compiler_words(log: str) -> str:

@@ -68,10 +68,10 @@ def _fault(get_or_build: GetOrBuild, client: Any, folder: Path, trial: _Trial) -
     right = _digest(content * trial.times)
     build = partial(slow_build, folder, content, trial.fails, trial.seconds, trial.times)
     addresses = list(client.scheduler_info(n_workers=-1)["workers"])[: trial.late + 1 if trial.late else None]
-    asked = [
-        client.submit(ask, get_or_build, file, build, _LIMIT * bool(trial.late and number), workers=[each], pure=False)
-        for number, each in enumerate(addresses)
-    ]
+    asked = []
+    for number, each in enumerate(addresses):
+        patience = _LIMIT if trial.late and number else 0.0
+        asked.append(client.submit(ask, get_or_build, file, build, patience, workers=[each], pure=False))
     try:
         wait(asked, timeout=_LIMIT)
     except TimeoutError:

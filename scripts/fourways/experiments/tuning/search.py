@@ -41,11 +41,10 @@ def tune(
         try:
             function = build(**variant)
             row["build_seconds"] = time.perf_counter() - start
-            row["problem"] = _problem(function, way, questions)
+            call = functools.partial(function, *judged.values)
+            row["problem"] = _problem(function, way, questions) or judged.elsewhere(call)
             if not row["problem"]:
-                row["problem"] = judged.elsewhere(functools.partial(function, *judged.values))
-            if not row["problem"]:
-                samples = clock(functools.partial(function, *judged.values), before=judged.restore)
+                samples = clock(call, before=judged.restore)
                 if problem := judged.problem():
                     row["problem"] = f"size {size}: after the last timed call {problem}"
                 else:
