@@ -66,7 +66,7 @@ def check_shortest(shortest: Callable[[int, Mapping[str, float]], float]) -> str
             return f"Not yet: right so far, but slow for {case}. Find a formula that needs no loop."
         if not isinstance(answer, int | float | np.number):
             return f"Not yet: {answer!r} came for {case}; expected is a number of seconds."
-        if abs(answer - right) > 1e-9 * right:
+        if not abs(answer - right) <= 1e-9 * right:  # NaN is wrong, too
             return f"Not yet: {answer:g} s for {case} is too {'long' if answer > right else 'short'}."
     return f"Right for {len(cases) + 1} pipelines."
 
