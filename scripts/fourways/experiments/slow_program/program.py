@@ -203,5 +203,5 @@ def loads_in_a_row(macros: str) -> int:
     """Return the most loads of colmeans without an addition between them, in NVRTC's machine code for sm_90."""
     way = " ".join(["nvrtc", *(f"-D{macro}" for macro in macros.split())])
     names = [line.base for line in sass.listing(kernels.path("colmeans"), way)]
-    parts = "".join("L" if name == "LDG" else "+" * (name == "FADD") for name in names)
+    parts = "".join({"LDG": "L", "FADD": "+"}.get(name, "") for name in names)
     return max(map(len, parts.split("+")))
