@@ -95,12 +95,6 @@ def test_a_compilers_words_are_cut_to_its_first_error(name: str, said: str) -> N
     assert row["problem"] == f"RuntimeError: {said}: error: no alignment"
 
 
-def test_the_best_is_right_and_quick(rows: list[dict]) -> None:
-    assert tuning.best(rows) is rows[3]
-    with pytest.raises(ValueError, match="no variant is right: size 1: .*; ValueError: two is no number"):
-        tuning.best(rows[1:3])
-
-
 def test_the_table_shows_choices_outcomes_and_the_searchs_cost(rows: list[dict]) -> None:
     table = tuning.tune_table(rows)
     headings = [heading for heading, _ in table.columns]
@@ -109,11 +103,6 @@ def test_the_table_shows_choices_outcomes_and_the_searchs_cost(rows: list[dict])
     assert [line[-2] for line in cells][1:3] == ["", ""] and cells[0][-2] == "1.00" and cells[3][-2] == "2.00"
     assert [line[-1] for line in cells][::3] == ["right", "right"]
     assert table.note.startswith("The search took ")
-
-
-def test_pays_after() -> None:
-    assert tuning.pays_after(1.0, slow=3e-3, fast=1e-3) == pytest.approx(500)
-    assert tuning.pays_after(1.0, slow=1e-3, fast=1e-3) == math.inf == tuning.pays_after(1.0, slow=1e-3, fast=2e-3)
 
 
 def test_constants_come_back_to_the_last_bit() -> None:
@@ -189,6 +178,9 @@ def test_payback_names_the_fastest_and_its_costs(rows: list[dict]) -> None:
     assert table.note == "The fastest is factor: 2, delay: 0.001. Each call saves 1.00 ms."
     assert [cell for line in table.cells() for cell in line][:3] == ["the fastest one's build", "500 ms", "500"]
     assert table.rows[1]["seconds"] == sum(row["search_seconds"] for row in rows)
+    assert [row["calls"] for row in tuning.payback(rows[:1]).rows] == [math.inf, math.inf]
+    with pytest.raises(ValueError, match="no variant is right: size 1: .*; ValueError: two is no number"):
+        tuning.payback(rows[1:3])
 
 
 def products(taps: np.ndarray, keep: Callable[[int, float], Any], between: str = " + ") -> str:

@@ -133,7 +133,7 @@ class Project(projects.Project):
         rows = projects.wheel_rows(wheel)
         one_call = Path(self._folder.name, "one_call.cpp")
         one_call.write_text('extern "C" int cudaFree(void *); int f() { return cudaFree(0); }')
-        (runtime, *_) = toolchain.in_roots("lib*/libcudart_static.a", "targets/*/lib/libcudart_static.a")
+        (runtime, *_) = toolchain.in_roots("lib*/libcudart_static.a", f"{toolchain.TARGET}/lib/libcudart_static.a")
         words = ("-shared", "-fPIC", one_call, f"-L{runtime.parent}", "-lcudart_static", "-s")
         process.output(toolchain.host_compiler(), *words, "-o", one_call.with_suffix(".so"))
         rows.append({"file": "one call of the CUDA runtime", "bytes": one_call.with_suffix(".so").stat().st_size})
@@ -164,7 +164,8 @@ class Project(projects.Project):
         if "FAILED: " in done.stderr:
             return _compiler_words(done.stderr)
         printed = re.sub(r"(?m)^Running cmake .*\n", "", done.stdout)
-        return (printed + "".join(done.stderr.splitlines(keepends=True)[-1:] * (done.returncode != 0))).rstrip()
+        error = done.stderr.splitlines()[-1:] if done.returncode else []
+        return "".join([printed, *error]).rstrip()
 
 
 def _compiler_words(log: str) -> str:

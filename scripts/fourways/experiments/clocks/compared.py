@@ -59,15 +59,10 @@ class Compared:
         """Show the medians for the longest kernel, with the rate that each claims for the memory."""
         most = self.sizes[-1]
         roof = timing.copy_row(12 * most)["bytes_per_second"]
-
-        def claim(row: Row) -> float:
-            return 12 * most / self.median[row["timer"]][most]
-
-        rows = [
-            row | {"bytes_per_second": claim(row), "share": claim(row) / roof}
-            for row in self.rows
-            if row["timer"] != "CUPTI"
-        ]
+        rows: list[Row] = []
+        for row in self.rows[:-1]:  # without CUPTI
+            rate = 12 * most / self.median[row["timer"]][most]
+            rows.append(row | {"bytes_per_second": rate, "share": rate / roof})
         columns: list[Column] = [
             "timer",
             "clock",

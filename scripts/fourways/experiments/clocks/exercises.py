@@ -67,6 +67,8 @@ def check_fair(fair: Any) -> str:
             for name in costs:
                 if (called := machine.calls.count(name)) < rounds:
                     return f"Not yet: {name!r} was called {called} of {rounds} times."
+                if not isinstance(times[name], int | float | np.number) or not times[name] > 0:
+                    return f"Not yet: wanted are the seconds of {name!r}, above 0; {times[name]!r:.60} came."
             for name, cost in costs.items():
                 ratio, right = times[name] / times["one"], cost / costs["one"]
                 if not abs(ratio / right - 1) < 0.025:

@@ -39,14 +39,14 @@ def noise(samplers: Mapping[str, Callable[[], float]], count: int = 400) -> Tabl
     "±, median of n" is half of the distance from p10 to p90 of the median of n samples, as a share of the median: n
     samples are drawn 2,000 times.
     """
-    random, rows = np.random.default_rng(6), list[Row]()
+    draws, rows = np.random.default_rng(6), list[Row]()
     for timer, sample in samplers.items():
         samples = np.array([sample() for _ in range(count)])
         middle = float(np.median(samples))
         row: Row = {"timer": timer, "clock": _CLOCKS.get(timer, "host"), "seconds": summary(samples.tolist())}
         row |= {f"{name}_seconds": float(getattr(samples, name)()) for name in ("min", "mean", "max")}
         for number in (1, 5, 50):
-            medians = np.median(random.choice(samples, (2000, number)), axis=1)
+            medians = np.median(draws.choice(samples, (2000, number)), axis=1)
             p10, p90 = np.percentile(medians, [10, 90])
             row[f"spread_{number}"] = float((p90 - p10) / 2 / middle)
         rows.append(row)

@@ -5,6 +5,7 @@ import secrets
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -67,10 +68,10 @@ def _fault(get_or_build: GetOrBuild, client: Any, folder: Path, trial: _Trial) -
     right = _digest(content * trial.times)
     build = partial(slow_build, folder, content, trial.fails, trial.seconds, trial.times)
     addresses = list(client.scheduler_info(n_workers=-1)["workers"])[: trial.late + 1 if trial.late else None]
-    asked = [
-        client.submit(ask, get_or_build, file, build, _LIMIT * bool(trial.late and number), workers=[each], pure=False)
-        for number, each in enumerate(addresses)
-    ]
+    asked = []
+    for number, each in enumerate(addresses):
+        patience = _LIMIT if trial.late and number else 0.0
+        asked.append(client.submit(ask, get_or_build, file, build, patience, workers=[each], pure=False))
     try:
         wait(asked, timeout=_LIMIT)
     except TimeoutError:
@@ -141,11 +142,8 @@ def slow_build(folder: Path, content: bytes, fails: bool, seconds: float, times:
     `content` is repeated `times`.
     """
     if fails:
-        try:
+        with suppress(FileExistsError):
             (folder / "failed").touch(exist_ok=False)
-        except FileExistsError:
-            pass
-        else:
             raise BuildFailed
     start = time.time()
     time.sleep(seconds)

@@ -7,15 +7,12 @@ import signal
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from fourways.experiments.cluster import tasks
 from fourways.experiments.cluster.storm import broadcast
 from fourways.experiments.cluster.workers import on_each, workers
-
-_NOBODY = 65534
 
 
 def mishaps(source: str) -> Iterator[tuple[str, str]]:
@@ -44,7 +41,8 @@ def mishaps(source: str) -> Iterator[tuple[str, str]]:
         yield "no file may exceed 1000 bytes", result(with_small_files, source, folder / "small")
         on_each(client, tasks.prepare)
         result(compiled, source, folder / "read_only")
-        protect(folder / "read_only")
+        for path in (folder / "read_only", *(folder / "read_only").rglob("*")):
+            path.chmod(0o555 if path.is_dir() else 0o444)
         yield "a read-only cache has the kernel", result(as_nobody, source, folder / "read_only")
         yield "a read-only cache lacks the kernel", result(as_nobody, f"{source}// new", folder / "read_only")
 
@@ -75,25 +73,12 @@ def with_small_files(source: str, cache: Path) -> str:
 
 
 def as_nobody(source: str, cache: Path) -> str:
-    """Compile as a user without rights."""
+    """Compile as the user "nobody" if this is the administrator, who may write everywhere."""
     tasks.compile_cubin("", "sm_90")  # this user might not be able to import, or to load NVRTC
-    with _without_rights():
-        return compiled(source, cache)
-
-
-def protect(cache: Path) -> None:
-    """Take away the right to write from a folder and all below it."""
-    for path in (cache, *cache.rglob("*")):
-        path.chmod(0o555 if path.is_dir() else 0o444)
-
-
-@contextmanager
-def _without_rights() -> Iterator[None]:
-    """Act as the user "nobody" if this is the administrator, who may write everywhere."""
     before = os.geteuid()
     if before == 0:
-        os.seteuid(_NOBODY)
+        os.seteuid(65534)  # nobody
     try:
-        yield
+        return compiled(source, cache)
     finally:
         os.seteuid(before)

@@ -6,11 +6,11 @@ from typing import Any
 
 from fourways.experiments.cluster.ranks import Meeting, Tell
 from fourways.experiments.cluster.strips import Part, own_rows, sides, step_with_peer_copies, with_halos
-from fourways.experiments.cluster.strips_process import Work, first_plate, launcher, timed
+from fourways.experiments.cluster.strips_process import CHECK, first_plate, launcher, timed
 
 
-def peer_work(rank: int, tell: Tell, meeting: Meeting, count: int, work: Work) -> dict[str, Any]:
-    """The same plates by one process for all `count` GPUs: returns `seconds` as `rank_work`, and `rows` of each GPU."""
+def peer_work(rank: int, tell: Tell, meeting: Meeting, count: int, cubin: str, work: dict[int, int]) -> dict[str, Any]:
+    """The same plates by one process for all `count` GPUs: returns `seconds` by side, and `rows` of each GPU."""
     tell("importing CuPy")
     import cupy as cp
 
@@ -19,12 +19,11 @@ def peer_work(rank: int, tell: Tell, meeting: Meeting, count: int, work: Work) -
             if cp.cuda.runtime.deviceCanAccessPeer(here, other):
                 with cp.cuda.Device(here):
                     cp.cuda.runtime.deviceEnablePeerAccess(other)
-    launch = launcher(work.cubin)
+    launch = launcher(cubin)
     tell("checking")
-    height, width, steps = work.check
+    height, width, steps = CHECK
     whole = first_plate(height, width)
-    plates = [whole[held.start : held.stop] for held in (with_halos(r, count, height) for r in range(count))]
-    parts = make_parts(plates)
+    parts = make_parts([whole[held.start : held.stop] for held in (with_halos(r, count, height) for r in range(count))])
     run_parts(parts, launch, steps)
     rows = []
     for number, part in enumerate(parts):
@@ -32,7 +31,7 @@ def peer_work(rank: int, tell: Tell, meeting: Meeting, count: int, work: Work) -
         with part.device:
             rows.append(part.u[own.start - held.start :][: len(own)].get())
     seconds = {}
-    for side, steps in work.measure.items():
+    for side, steps in work.items():
         tell(f"measuring a plate of {side}²")
         parts = make_parts([(len(with_halos(r, count, side)), side) for r in range(count)])
         seconds[side] = timed(partial(run_parts, parts, launch, steps), steps, meeting)

@@ -10,10 +10,8 @@ from fourways import building, figures, kernels, tables, toolchain
 from fourways.experiments.cluster.peers_process import peer_work
 from fourways.experiments.cluster.ranks import RanksError, run_ranks
 from fourways.experiments.cluster.strips import ROUND
-from fourways.experiments.cluster.strips_process import HOW, Work, first_plate, join_or_stay_away, rank_work
+from fourways.experiments.cluster.strips_process import CHECK, HOW, first_plate, join_or_stay_away, rank_work
 
-CHECK = (97, 1028, 2 * ROUND)
-"""Height, width and steps of the checked plate. Its strips differ in height; its rows are loaded as the timed ones."""
 PEERS = "peer copies, one process"
 
 
@@ -43,34 +41,31 @@ def scale_plates(steps: dict[int, int], counts: list[int] | None = None, limit: 
         cubin = Path(folder, "stencil.cubin")
         cubin.write_bytes(building.build(kernels.path("stencil"), "nvrtc", gpus[0].arch).code)
         for count in counts:
-            work = Work(str(cubin), CHECK, steps)
             parts = {"ranks": _by_ranks} | ({"peer copies": _by_one_process} if count > 1 else {})
             for what, measure in parts.items():
                 try:
-                    measure(count, work, limit, rows)
+                    rows += measure(count, str(cubin), steps, limit)
                 except (RanksError, ValueError) as problem:
                     problems.append(f" No times by {what}, GPUs: {count}: {problem}.")
     return {"scaling": scaling_table(rows, "".join(problems))}
 
 
-def _by_ranks(count: int, work: Work, limit: float, rows: list[tables.Row]) -> None:
-    ranks = run_ranks(rank_work, count, (count, work), limit)
+def _by_ranks(count: int, cubin: str, steps: dict[int, int], limit: float) -> list[tables.Row]:
+    ranks = run_ranks(rank_work, count, (count, cubin, steps), limit)
     for how in HOW:
         check_strips([rank["rows"][how] for rank in ranks], how)
-    for how in HOW:
-        rows += _rows(count, how, {side: max(rank["seconds"][side][how] for rank in ranks) for side in work.measure})
+    slowest = {(how, side): max(rank["seconds"][side][how] for rank in ranks) for how in HOW for side in steps}
+    return [_row(count, side, how, seconds) for (how, side), seconds in slowest.items()]
 
 
-def _by_one_process(count: int, work: Work, limit: float, rows: list[tables.Row]) -> None:
-    (peers,) = run_ranks(peer_work, 1, (count, work), limit)
+def _by_one_process(count: int, cubin: str, steps: dict[int, int], limit: float) -> list[tables.Row]:
+    (peers,) = run_ranks(peer_work, 1, (count, cubin, steps), limit)
     check_strips(peers["rows"], PEERS)
-    rows += _rows(count, PEERS, peers["seconds"])
+    return [_row(count, side, PEERS, seconds) for side, seconds in peers["seconds"].items()]
 
 
-def _rows(count: int, how: str, seconds: dict[int, float]) -> list[tables.Row]:
-    return [
-        {"gpus": count, "side": side, "how": how, "clock": "host", "seconds": value} for side, value in seconds.items()
-    ]
+def _row(count: int, side: int, how: str, seconds: float) -> tables.Row:
+    return {"gpus": count, "side": side, "how": how, "clock": "host", "seconds": seconds}
 
 
 def stepped(u: np.ndarray) -> np.ndarray:

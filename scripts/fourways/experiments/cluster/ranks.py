@@ -52,7 +52,8 @@ def run_ranks(target: Callable[..., Any], count: int, arguments: tuple = (), lim
                 waiting = [pipe for rank, pipe in enumerate(pipes) if rank not in results]
                 ready = wait(waiting, max(0.0, end - time.monotonic()))
                 if not ready:
-                    raise RanksError(f"not all {count} ranks are done after {limit:g} s: {_each(doing, results)}")
+                    states = [f"rank {rank} is {'done' if rank in results else text}" for rank, text in doing.items()]
+                    raise RanksError(f"not all {count} ranks are done after {limit:g} s: {'; '.join(states)}")
                 for pipe in ready:
                     rank = pipes.index(pipe)  # type: ignore[arg-type]
                     kind, value = _received(pipes[rank], processes[rank])
@@ -133,7 +134,3 @@ def _received(pipe: Connection, process: Any) -> tuple[str, Any]:
         process.join(_GRACE)
         code = process.exitcode
         return "ended with", signal.Signals(-code).name if code and code < 0 else f"exit code {code}"
-
-
-def _each(doing: dict[int, str], results: dict[int, Any]) -> str:
-    return "; ".join(f"rank {rank} is {'done' if rank in results else text}" for rank, text in doing.items())

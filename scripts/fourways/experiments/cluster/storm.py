@@ -45,7 +45,17 @@ def compare_plans(
         for name, plan in _plans(client, path, arch, nvcc, imports=number == 0).items():
             if not only or name in only:
                 samples.setdefault(name, []).append(_measured(client, plan))
-    rows = [_row(name, measured, asking) for name, measured in samples.items()]
+    rows = [
+        {
+            "plan": name,
+            "workers": measured[0]["workers"],
+            "built": [each["built"] for each in measured],
+            "clock": "host",
+            "cpu_seconds": tables.summary([max(0.0, each["cpu_seconds"] - asking) for each in measured]),
+            "seconds": tables.summary([each["seconds"] for each in measured]),
+        }
+        for name, measured in samples.items()
+    ]
     columns: list[tables.Column] = [
         "plan",
         ("call a compiler", lambda row: _whole_range(row["built"])),
@@ -96,18 +106,6 @@ def _plans(client: Any, path: Path, arch: str, nvcc: bool, imports: bool) -> dic
     if imports and toolchain.installed("fourways_aot"):
         plans["ahead of time, imported"] = lambda: on_each(client, tasks.import_binding)
     return plans
-
-
-def _row(plan: str, measured: list[dict[str, Any]], asking: float) -> tables.Row:
-    spent = [max(0.0, each["cpu_seconds"] - asking) for each in measured]
-    return {
-        "plan": plan,
-        "workers": measured[0]["workers"],
-        "built": [each["built"] for each in measured],
-        "clock": "host",
-        "cpu_seconds": tables.summary(spent),
-        "seconds": tables.summary([each["seconds"] for each in measured]),
-    }
 
 
 def _spread(summary: dict[str, float]) -> str:

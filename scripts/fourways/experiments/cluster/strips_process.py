@@ -10,13 +10,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from fourways.experiments.cluster.ranks import Meeting, Tell
 from fourways.experiments.cluster.strips import (
     ROUND,
     Strip,
-    own_rows,
     sides,
     step_then_exchange,
     step_while_exchanging,
@@ -26,7 +25,8 @@ from fourways.experiments.cluster.strips import (
 )
 
 BLOCK, CELLS = (128, 2), (512, 8)  # threads of a block, and the cells that it computes: wide, high
-
+CHECK = (97, 1028, 2 * ROUND)
+"""Height, width and steps of the checked plate. Its strips differ in height; its rows are loaded as the timed ones."""
 HOW: dict[str, Callable[[Strip, Any, Any], Callable[[], None]]] = {
     "compute, then exchange": partial(steps_by_launches, step_then_exchange),
     "both at once": partial(steps_by_launches, step_while_exchanging),
@@ -34,16 +34,6 @@ HOW: dict[str, Callable[[Strip, Any, Any], Callable[[], None]]] = {
     "a graph with priorities": steps_by_graph,
 }
 """Functions that make a call which takes ROUND steps, by name. Graphs come last, because they need loaded kernels."""
-
-
-class Work(NamedTuple):
-    """The task of every rank: the cubin's file, the plate to check and the plates to measure."""
-
-    cubin: str
-    check: tuple[int, int, int]
-    """Height, width and steps, a multiple of ROUND, of a plate whose rows the ranks return."""
-    measure: dict[int, int]
-    """Steps, a multiple of ROUND, by the side of a square plate."""
 
 
 @contextmanager
@@ -60,26 +50,29 @@ def nccl_in_full() -> Iterator[None]:
 
 
 @nccl_in_full()
-def rank_work(rank: int, tell: Tell, meeting: Meeting, count: int, work: Work) -> dict[str, Any]:
-    """Do the whole work on GPU number `rank`. Returns `seconds` by side and by HOW, and `rows` by HOW."""
+def rank_work(rank: int, tell: Tell, meeting: Meeting, count: int, cubin: str, work: dict[int, int]) -> dict[str, Any]:
+    """Do the whole work on GPU number `rank`. Returns `seconds` by side and by HOW, and `rows` of CHECK's plate by HOW.
+
+    `work[side]` is the number of steps to measure, a multiple of ROUND, on a square plate of that side.
+    """
     tell("importing CuPy")
     import cupy as cp
 
     cp.cuda.Device(rank).use()
     cp.cuda.runtime.free(0)  # creates the context
-    launch = launcher(work.cubin)
+    launch = launcher(cubin)
     communicator = join(rank, tell, meeting, count)
     result: dict[str, Any] = {"rows": {}, "seconds": {}}
-    height, width, steps = work.check
+    height, width, steps = CHECK
     whole = first_plate(height, width)
-    held, own = with_halos(rank, count, height), own_rows(rank, count, height)
+    held = with_halos(rank, count, height)
     for name, make in HOW.items():
         tell(f"checking: {name}")
         u = cp.asarray(whole[held.start : held.stop])
         strip = make_strip(rank, count, launch, communicator, u)
         run(strip, make(strip, u, u.copy()), steps)
-        result["rows"][name] = u[own.start - held.start :][: len(own)].get()
-    for side, steps in work.measure.items():
+        result["rows"][name] = u[strip.own].get()
+    for side, steps in work.items():
         tell(f"measuring a plate of {side}²")
         u = cp.random.default_rng(rank).random((len(with_halos(rank, count, side)), side), dtype=cp.float32)
         strip, v = make_strip(rank, count, launch, communicator, u), u.copy()

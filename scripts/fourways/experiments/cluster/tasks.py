@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fourways import building, toolchain
+from fourways.experiments.cluster.strips_process import launcher
 
 
 class Parcel(NamedTuple):
@@ -77,10 +78,9 @@ def step_on_gpu(parcel: Parcel, u: np.ndarray) -> np.ndarray:
 
     file = own_cache().with_suffix(".cubin")
     file.write_bytes(parcel.code)
-    kernel = cp.RawModule(path=str(file)).get_function("stencil")
-    u_gpu, (h, w) = cp.asarray(u), u.shape
+    u_gpu = cp.asarray(u)
     v_gpu = cp.full_like(u_gpu, cp.nan)
-    kernel((-(-w // 512), -(-h // 8)), (128, 2), (u_gpu, v_gpu, np.int64(h), np.int64(w)))
+    launcher(str(file))(u_gpu, v_gpu)
     return v_gpu.get()
 
 

@@ -4,12 +4,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
-from fourways import kernels, sass, timing
+from fourways import files, kernels, sass, timing
 from fourways.tables import RANGE, Column, Table, summary
 
 SIDE = 8192
@@ -101,13 +100,9 @@ def instructions(texts: Mapping[str, str | Path]) -> None:
     import cupy as cp
 
     headers = Path(cp.__file__).parent / "_core" / "include"
-    with TemporaryDirectory() as folder:
-        for name, text in texts.items():
-            path = text if isinstance(text, Path) else Path(folder, "kernel.cu")
-            way = "nvrtc"
-            if not isinstance(text, Path):
-                uses_cupy = "CArray<" in text
-                path.write_text("#include <cupy/carray.cuh>\n" * uses_cupy + text, encoding="utf-8")
-                way += f" -I{headers} -std=c++17" * uses_cupy
-            kinds = Counter(line.kind for line in sass.listing(path, way))
-            print(f"{name}: {kinds.total()} instructions, {kinds['integer']} of them integer arithmetic")
+    for name, text in texts.items():
+        way = "nvrtc"
+        if "CArray<" in str(text):
+            way, text = f"nvrtc -I{headers} -std=c++17", f"#include <cupy/carray.cuh>\n{text}"
+        kinds = Counter(line.kind for line in sass.listing(files.source_file(text), way))
+        print(f"{name}: {kinds.total()} instructions, {kinds['integer']} of them integer arithmetic")

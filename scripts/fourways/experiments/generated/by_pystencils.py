@@ -114,6 +114,8 @@ def costs(samples: int = 3) -> Table:
     Its caches and CuPy's are empty at first. CuPy is imported before. Without a GPU the stages of CupyJit are missing.
     The last row is nvcc's time for the GPU's text, ahead of time.
     """
+    import pystencils as ps
+
     told: list[dict[str, float]] = []
     program = f"GPU = {toolchain.missing('gpu') is None}\n{_PROGRAM}"
     for _ in range(samples):
@@ -123,18 +125,12 @@ def costs(samples: int = 3) -> Table:
     rows: list[Row] = [
         {"stage": stage, "clock": "host", "seconds": summary([each[stage] for each in told])} for stage in told[0]
     ]
-    path = kernel_file(_heat())
+    u, v = ps.fields("u, v: float32[2D]")
+    heat = ps.Assignment(v.center(), (u[-1, 0] + u[1, 0] + u[0, -1] + u[0, 1]) / 4)
+    path = kernel_file(ps.create_kernel(heat, target=ps.Target.CUDA, function_name="heat", jit=ps.no_jit))
     ahead = [building.build(path, "nvcc", options=(f"-DSAMPLE={number}",)).seconds for number in range(samples)]
     rows.append({"stage": "nvcc, ahead of time", "clock": "host", "seconds": summary(ahead)})
     return Table("costs", rows, ("stage", "seconds"), f"Host clock, {samples} fresh processes.")
-
-
-def _heat() -> Any:
-    import pystencils as ps
-
-    u, v = ps.fields("u, v: float32[2D]")
-    heat = ps.Assignment(v.center(), (u[-1, 0] + u[1, 0] + u[0, -1] + u[0, 1]) / 4)
-    return ps.create_kernel(heat, target=ps.Target.CUDA, function_name="heat", jit=ps.no_jit)
 
 
 def kernel_file(kernel: Any) -> Path:

@@ -11,13 +11,9 @@ from fourways import figures, tables, timeline, timing
 from fourways.tables import Column, Row, Table
 from fourways.ways import WAYS, is_host
 
-_RECORDED_AS = {
-    "copy in": {"kind": "copy", "name": "host to device"},
-    "compute": {"kind": "kernel", "name": "kernel"},
-    "copy out": {"kind": "copy", "name": "device to host"},
-}
-STAGES = tuple(_RECORDED_AS)
+STAGES = ("copy in", "compute", "copy out")
 """The stages of a pipeline, in order. A GPU can work on all three at the same time."""
+_COPIES = {"host to device": "copy in", "device to host": "copy out"}
 _HAIRLINE = 0.3  # points: keeps very short kernels visible
 _PROGRAM = """
 import cupy as cp
@@ -62,9 +58,9 @@ def timelines(pipeline: Callable[..., Any], queues: Callable[..., Any]) -> dict[
 
 def stage(row: Row) -> str | None:
     """Return the stage of `STAGES` that a row of a timeline belongs to, or None."""
-    if row["kind"] in ("kernel", "graph"):
-        return "compute"
-    return next((name for name, known in _RECORDED_AS.items() if known == {key: row[key] for key in known}), None)
+    if row["kind"] == "copy":
+        return _COPIES.get(row["name"])
+    return "compute" if row["kind"] in ("kernel", "graph") else None
 
 
 def figure(panels: Mapping[str, Sequence[Row]], title: str = "") -> Any:

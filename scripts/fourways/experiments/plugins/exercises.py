@@ -32,7 +32,7 @@ def check_front_door(accept: Callable[[str], Any]) -> str:
         "no semicolon": plain.replace(";", ""),
         "__noinline__": plain.replace("__device__", f"__device__ {random.choice(_NO_INLINE)}"),
     }
-    names = list(right) + [list(wrong)[number] for number in random.permutation(len(wrong))]
+    names = [*right, *random.permutation(list(wrong)).tolist()]
     for name in sorted(names, key=lambda name: name in wrong and name != "no user_transform"):
         if problem := _at_the_door(accept, (right | wrong)[name], name in right):
             return f"Not yet: {name}: {problem}."

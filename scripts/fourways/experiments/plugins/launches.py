@@ -33,12 +33,7 @@ def runner(program: Any) -> Callable[[Any, Any], None]:
 
     Device().set_current()
     kernel = program.get_kernel("apply_transform")
-
-    def run(x: Any, y: Any) -> None:
-        start = _launcher(kernel, _blocks(x.size), 256)
-        start(x.data.ptr, y.data.ptr, np.int64(x.size))
-
-    return run
+    return lambda x, y: _launcher(kernel, _blocks(x.size), 256)(x.data.ptr, y.data.ptr, np.int64(x.size))
 
 
 def cupy_run(kernel: Any) -> Callable[[Any, Any], None]:
@@ -51,9 +46,9 @@ def pycuda_run(kernel: Any) -> Callable[[Any, Any], None]:
     return lambda x, y: kernel(x, y, np.int64(x.size), grid=(_blocks(x.size), 1), block=(256, 1, 1))
 
 
-def verdict(run: Callable[[Any, Any], None], case: Any, size: int = 1_000_003) -> str:
+def verdict(run: Callable[[Any, Any], None], case: Any) -> str:
     """Return "right" or what is wrong with `run(x, y)` on the GPU. `case` has make_inputs, reference and rtol."""
-    inputs = case.make_inputs(size)
+    inputs = case.make_inputs(1_000_003)
     return checking.verdict(run, "gpu", inputs, case.reference(*inputs), case.rtol) or "right"
 
 
@@ -87,11 +82,11 @@ def _drawing(program: Any, name: str, picture: Any) -> Callable[[], None]:
     return partial(start, picture.data.ptr, *_view(name, picture.shape))
 
 
-def draw_on_the_cpu(plugin: str, name: str, shape: tuple[int, int] = (320, 480)) -> np.ndarray:
-    """Draw a fractal of `WINDOWS` by the host way, with library and plug-in as one text."""
-    picture = np.full(shape, np.nan, np.float32)
+def draw_on_the_cpu(plugin: str, name: str) -> np.ndarray:
+    """Draw a fractal of `WINDOWS` by the host way, with library and plug-in as one text: 320 rows of 480 pixels."""
+    picture = np.full((320, 480), np.nan, np.float32)
     kernel = on_the_host(plugin + kernels.source("escape_time"), "escape_time")
-    kernel((15, 40), (32, 8), (picture, *_view(name, shape)))
+    kernel((15, 40), (32, 8), (picture, *_view(name, picture.shape)))
     return picture
 
 

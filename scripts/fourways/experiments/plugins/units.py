@@ -84,14 +84,14 @@ def _parsed(cubin: bytes) -> list[Any]:
     return sass.parse(sass.disassemble(cubin))
 
 
-def listing(program: Any, entry: str = "apply_transform") -> list[Any]:
-    """Return the instructions of a program's function, in order."""
-    return [line for line in _parsed(program.code) if line.entry == entry]
+def listing(program: Any) -> list[Any]:
+    """Return the instructions of a program's `apply_transform`, in order."""
+    return [line for line in _parsed(program.code) if line.entry == "apply_transform"]
 
 
-def calls_left(program: Any, entry: str = "apply_transform") -> int:
-    """Return how many calls of the program's own functions stand in the machine code of a kernel."""
-    return int(linking.look_inside(program.code, entry)["calls"])
+def calls_left(program: Any) -> int:
+    """Return how many calls of the program's own functions stand in the machine code of `apply_transform`."""
+    return int(linking.look_inside(program.code, "apply_transform")["calls"])
 
 
 def differing(program: Any, other: Any) -> int:

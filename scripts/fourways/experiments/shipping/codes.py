@@ -54,9 +54,8 @@ def attempt(names: Sequence[str]) -> Table:
                 said = "loaded"
             except cp.cuda.driver.CUDADriverError as error:
                 said = str(error).split(":")[0]
-            rows.append(
-                {"code": name, "driver": said} | ({} if name == NEWER else {"rule": toolchain.runs_on([name], gpu)})
-            )
+            rule = {} if name == NEWER else {"rule": toolchain.runs_on([name], gpu)}
+            rows.append({"code": name, "driver": said} | rule)
     return Table("codes", rows, ["code", ("starts, by the rule", "rule"), (f"the driver of {gpu}", "driver")])
 
 

@@ -151,9 +151,7 @@ def find_runtime() -> Table:
     The folder is laid out as pip does: the module in `heat`, NVIDIA's library in `nvidia/cu13/lib`. The loader gets no
     LD_LIBRARY_PATH and no cache of the system's libraries, as on a machine without a CUDA toolkit.
     """
-    (shared, *_) = toolchain.in_roots(
-        "lib/libcudart.so.*", "lib64/libcudart.so.*", f"{toolchain.TARGET}/lib/libcudart.so.*"
-    )
+    (shared, *_) = toolchain.in_roots("lib*/libcudart.so.*", f"{toolchain.TARGET}/lib/libcudart.so.*")
     (static, *_) = toolchain.in_roots("lib*/libcudart_static.a", f"{toolchain.TARGET}/lib/libcudart_static.a")
     soname = ".".join(shared.name.split(".")[:3])
     with TemporaryDirectory(prefix="fourways-") as name:

@@ -13,9 +13,7 @@ from fourways.experiments.slow_program.profiles import (
 )
 from fourways.experiments.slow_program.program import (
     AS_FOUND,
-    COALESCED,
     FORMS,
-    REPAIRED,
     build,
     drawing,
     empty,

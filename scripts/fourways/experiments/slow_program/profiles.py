@@ -64,8 +64,8 @@ def _profiled(kernel: str, program: Path, arguments: Sequence[str]) -> None:
     except profiling.ProfilingError as error:
         print(error)
         return
-    shown = shlex.join(["ncu", "…", "python", program.name, *arguments])
-    print(f"{shown.replace(chr(39) + '…' + chr(39), '…')}\n{report.name}: {report.stat().st_size / 1e6:.1f} MB")
+    print("ncu …", shlex.join(["python", program.name, *arguments]))
+    print(f"{report.name}: {report.stat().st_size / 1e6:.1f} MB")
 
 
 def report(kernel: str = "colmeans") -> profiling.Report:

@@ -18,10 +18,10 @@ from fourways.tables import Row, Table, summary
 
 ROWS, COLUMNS = 2048, 512
 """The rows and columns of each matrix."""
-AS_FOUND, COALESCED, REPAIRED = "COLUMNS=1 ROOM=12288", "ROOM=12288", ""
-"""Macros of colmeans.cuh: the kernel as it was found, after its first repair, and after its second."""
-FORMS = (AS_FOUND, COALESCED, REPAIRED)
-"""The launches of colmeans in the profile, in this order from 1."""
+AS_FOUND = "COLUMNS=1 ROOM=12288"
+"""Macros of colmeans.cuh: the kernel as it was found."""
+FORMS = (AS_FOUND, "ROOM=12288", "")
+"""The launches of colmeans in the profile, in this order from 1: as found, after its first repair, and after both."""
 Colmeans = Callable[[Any, Any], None]
 """A function of the matrices and their column means, CuPy's arrays, that launches colmeans."""
 Analysis = Callable[[Colmeans, Any, Any], list[int]]
@@ -159,7 +159,7 @@ def forms(named: Mapping[str, str], x: Any, means: Any) -> Table:
     right, calls = x.mean(axis=1), {name: partial(build(macros), x, means) for name, macros in named.items()}
     timing.require_right(calls, means, lambda: abs(means - right).max() < 1e-4)
     timed = timing.time_calls(calls, moved=x.nbytes, name="forms")
-    timed.note = f"{len(x)} matrices. {timed.note}".strip()
+    timed.note = f"{len(x)} matrices."
     return timed
 
 
@@ -203,5 +203,5 @@ def loads_in_a_row(macros: str) -> int:
     """Return the most loads of colmeans without an addition between them, in NVRTC's machine code for sm_90."""
     way = " ".join(["nvrtc", *(f"-D{macro}" for macro in macros.split())])
     names = [line.base for line in sass.listing(kernels.path("colmeans"), way)]
-    parts = "".join("L" if name == "LDG" else "+" * (name == "FADD") for name in names)
+    parts = "".join({"LDG": "L", "FADD": "+"}.get(name, "") for name in names)
     return max(map(len, parts.split("+")))

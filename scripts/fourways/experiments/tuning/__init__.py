@@ -5,4 +5,4 @@ The judges of the lesson's exercises use the host way.
 
 from fourways.experiments.tuning.exercises import check_expression, check_kept
 from fourways.experiments.tuning.filters import constants, library, listing, lists, precompiled, race, smoothing, unseen
-from fourways.experiments.tuning.search import best, payback, pays_after, tune, tune_table
+from fourways.experiments.tuning.search import payback, tune, tune_table

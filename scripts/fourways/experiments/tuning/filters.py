@@ -119,26 +119,26 @@ def precompiled(headers: str, places: Mapping[str, str], body: str) -> Table:
     the option -DTHREADS. The first row has no precompiled headers, and its number in an option. The rows take turns.
     The note counts the headers made, and compares one more build here with one in a fresh process. Needs no GPU.
     """
-    tries = {"without": ("", False)} | {name: (line, True) for name, line in places.items()}
-    took: dict[str, list[float]] = {name: [] for name in tries}
+    lines = {"without": "", **places}
+    took: dict[str, list[float]] = {name: [] for name in lines}
     with TemporaryDirectory(prefix="fourways-") as place:
-        folder, file = Path(place), Path(place, "kernel.cuh")
+        file = Path(place, "kernel.cuh")
+        folders = {name: Path(place, str(number)) for number, name in enumerate(lines)}
+        for folder in folders.values():
+            folder.mkdir()
 
-        def options(number: int, threads: int) -> tuple[str, ...]:
-            """Write the kernel for a number of threads, and return the options of try `number`."""
-            line, kept = list(tries.values())[number]
-            file.write_text(headers + line.format(threads) + body)
-            told = () if line else (f"-DTHREADS={threads}",)
-            return (*told, "--pch", f"--pch-dir={folder / str(number)}") if kept else told
+        def options(name: str, threads: int) -> tuple[str, ...]:
+            """Write the kernel for a number of threads, and return the options of a row."""
+            file.write_text(headers + lines[name].format(threads) + body)
+            told = () if lines[name] else (f"-DTHREADS={threads}",)
+            return told if name == "without" else (*told, "--pch", f"--pch-dir={folders[name]}")
 
-        for number in range(len(tries)):
-            (folder / str(number)).mkdir()
-        building.build(file, options=options(0, 16))  # a process's first build takes longer
+        building.build(file, options=options("without", 16))  # a process's first build takes longer
         for threads in (32, 64, 128, 256, 512, 1024):
-            for number, name in enumerate(tries):
-                took[name].append(building.build(file, options=options(number, threads)).seconds)
-        made = [[path.stat().st_size for path in (folder / str(number)).glob("*.pch")] for number in range(len(tries))]
-        last = options(len(tries) - 1, 96)
+            for name in lines:
+                took[name].append(building.build(file, options=options(name, threads)).seconds)
+        made = {name: [path.stat().st_size for path in folder.glob("*.pch")] for name, folder in folders.items()}
+        last = options(list(lines)[-1], 96)
         here = building.build(file, options=last).seconds
         task = {"file": str(file), "options": last}
         there = process.answer(_LAST_BUILD, task, toolchain.child_environment())["seconds"]
@@ -148,9 +148,9 @@ def precompiled(headers: str, places: Mapping[str, str], body: str) -> Table:
             "clock": "host",
             "first": first,
             "later": summary(later),
-            "headers made": len(files),
+            "headers made": len(made[name]),
         }
-        for (name, (first, *later)), files in zip(took.items(), made, strict=True)
+        for name, (first, *later) in took.items()
     ]
     columns: list[Column] = [
         "number of threads",
@@ -159,6 +159,6 @@ def precompiled(headers: str, places: Mapping[str, str], body: str) -> Table:
         ("p10 to p90", lambda row: f"{seconds(row['later']['p10'])} to {seconds(row['later']['p90'])}"),
         "headers made",
     ]
-    largest = max(size for files in made for size in files)
+    largest = max(size for sizes in made.values() for size in sizes)
     note = f"One more build takes {seconds(here)}, in a new process {seconds(there)}. Up to {largest:,} bytes a header."
     return Table("precompiled", rows, columns, note)

@@ -41,11 +41,10 @@ def tune(
         try:
             function = build(**variant)
             row["build_seconds"] = time.perf_counter() - start
-            row["problem"] = _problem(function, way, questions)
+            call = functools.partial(function, *judged.values)
+            row["problem"] = _problem(function, way, questions) or judged.elsewhere(call)
             if not row["problem"]:
-                row["problem"] = judged.elsewhere(functools.partial(function, *judged.values))
-            if not row["problem"]:
-                samples = clock(functools.partial(function, *judged.values), before=judged.restore)
+                samples = clock(call, before=judged.restore)
                 if problem := judged.problem():
                     row["problem"] = f"size {size}: after the last timed call {problem}"
                 else:
@@ -75,14 +74,6 @@ def _first_error(words: str) -> str:
     return re.sub(r"\b[0-9a-f]{32,}[.\w]*\((\d+)\)", r"line \1", line)  # CuPy names a file by the hash of its text
 
 
-def best(rows: Sequence[Row]) -> Row:
-    """Return the row of the fastest right variant. Raises ValueError if no variant is right."""
-    right = [row for row in rows if row["seconds"]]
-    if not right:
-        raise ValueError("no variant is right: " + "; ".join(row["problem"] for row in rows))
-    return min(right, key=lambda row: row["seconds"]["median"])
-
-
 def tune_table(rows: Sequence[Row], name: str = "tuning") -> Table:
     """Show the rows of `tune` in their order, with each one's speed relative to the first, which must be right."""
 
@@ -101,26 +92,23 @@ def tune_table(rows: Sequence[Row], name: str = "tuning") -> Table:
     return Table(name, rows, columns, note)
 
 
-def pays_after(cost: float, slow: float, fast: float) -> float:
-    """Return the number of calls of `fast` instead of `slow` seconds that save `cost` seconds; infinity if none do."""
-    return cost / (slow - fast) if fast < slow else math.inf
-
-
 def payback(rows: Sequence[Row]) -> Table:
     """Return after how many calls the fastest variant has paid for its own build, and for the whole search.
 
-    `rows` are those of `tune`. The variant is held against the first one, which is compiled ahead of time.
+    `rows` are those of `tune`. The variant is held against the first one, which is compiled ahead of time. The number
+    of calls is infinite if the first one is the fastest. Raises ValueError if no variant is right.
     """
-    winner = best(rows)
+    right = [row for row in rows if row["seconds"]]
+    if not right:
+        raise ValueError("no variant is right: " + "; ".join(row["problem"] for row in rows))
+    winner = min(right, key=lambda row: row["seconds"]["median"])
     slow, fast = (row["seconds"]["median"] for row in (rows[0], winner))
-    costs = {
-        "the fastest one's build": winner["build_seconds"],
-        "the whole search": sum(r["search_seconds"] for r in rows),
-    }
-    paid: list[Row] = [
-        {"what": name, "clock": "host", "seconds": cost, "calls": pays_after(cost, slow, fast)}
-        for name, cost in costs.items()
-    ]
+    whole = sum(row["search_seconds"] for row in rows)
+    costs = {"the fastest one's build": winner["build_seconds"], "the whole search": whole}
+    paid: list[Row] = []
+    for name, cost in costs.items():
+        calls = cost / (slow - fast) if fast < slow else math.inf
+        paid.append({"what": name, "clock": "host", "seconds": cost, "calls": calls})
     chosen = ", ".join(f"{key}: {value}" for key, value in winner["variant"].items())
     columns: list[Column] = ["what", ("cost (host)", "seconds"), ("paid after calls", "calls")]
     return Table("payback", paid, columns, f"The fastest is {chosen}. Each call saves {seconds(slow - fast)}.")
