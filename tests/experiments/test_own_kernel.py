@@ -158,6 +158,7 @@ def test_the_exercise_can_be_graded() -> None:
         (SQUARE, FLOATS + SQUARED + "atol = 9.0", "one and the same number"),
         (SQUARE.replace("x[i] *", "2 *"), FLOATS + "reference = lambda x: x\nrtol = 1.0\n", "rtol or atol is too wide"),
         (SQUARE.replace("x[i] *", "1.5f *"), FLOATS + "reference = lambda x: x\nrtol = 0.6\n", "rtol or atol"),
+        (SQUARE.replace("x[i] *", "1.2f *"), FLOATS + "reference = lambda x: x\nrtol = 0.3\n", "rtol or atol"),
         (SQUARE.replace('extern "C"', ""), FLOATS + SQUARED, 'it cannot run on the CPU: mine must be extern "C"'),
         (SQUARE + SQUARE.replace("mine", "other"), FLOATS + SQUARED, "the text holds 2 kernels (mine, other)"),
         (

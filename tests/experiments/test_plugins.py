@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from cuda.core import Program, ProgramOptions
 
 from fourways import kernels
 from fourways.experiments import plugins
+from fourways.toolchain import gpu_arch
 
 SOURCE = kernels.source("apply_transform")
 PLUGIN = 'extern "C" __device__ float user_transform(float x) { return 0.99f * x + 0.5f; }\n'
@@ -145,6 +148,13 @@ def by_the_signature(text: str) -> Any:
     return careful(text, "")
 
 
+def by_a_pattern(text: str) -> Any:
+    """Look for float and any name of the parameter."""
+    if not re.search(r"float user_transform\(float \w+\)", text):
+        raise ValueError("the signature")
+    return careful(text, "")
+
+
 def by_the_word(text: str) -> Any:
     """Look for the word that forbids inlining instead of a call in the machine code."""
     if "noinline" in text:
@@ -152,14 +162,19 @@ def by_the_word(text: str) -> Any:
     return careful(text)
 
 
-def without_a_link(text: str) -> Any:
+def without_a_link(text: str, compiled: Callable[..., Any] = plugins.one_source) -> Any:
     try:
-        program = plugins.one_source(SOURCE, text)
+        program = compiled(SOURCE, text)
     except Exception as error:
         raise ValueError("no") from error
     if plugins.calls_left(program):
         raise ValueError("a call is left")
     return program
+
+
+def one_text(library: str, text: str) -> Any:
+    options = ProgramOptions(arch=gpu_arch(), define_macro="PLUGIN")
+    return Program(text + library, "c++", options).compile("cubin")
 
 
 def by_words(text: str) -> Any:
@@ -178,8 +193,10 @@ def by_words(text: str) -> Any:
         (refuses_all, "a plug-in that fits: it was refused"),
         (refuses_without_a_reason, "ValueError came without a reason"),
         (by_the_signature, "other names, and a comment: it was refused"),
+        (by_a_pattern, "other names, and a comment: it was refused"),
         (by_the_word, "other names, and a comment: it was refused"),
-        (without_a_link, "a plug-in that fits: `one_source` compiles"),
+        (without_a_link, "a plug-in that fits: the library's text was compiled again"),
+        (partial(without_a_link, compiled=one_text), "a plug-in that fits: the library's text was compiled again"),
         (by_words, "lines differ"),
         (lambda text: None, "no linked program"),
     ],

@@ -23,7 +23,7 @@ def judge(kernel: str, case: str, known: str) -> str:
     Returns "Right …", or "Not yet: …" and what is wrong first. The kernel must be right at the case's sizes, be
     compiled by a GPU's compiler into other machine code than `known`, and race with nobody. The case must be able to
     refuse: its reference must not launch a kernel, and must depend on the inputs. A kernel that does nothing, one that
-    writes the same number everywhere, and one whose numbers are wrong by half may not pass. A race is refused even
+    writes the same number everywhere, and one whose numbers are wrong by a tenth may not pass. A race is refused even
     where all writes agree.
     """
     if not (isinstance(kernel, str) and isinstance(case, str)):
@@ -63,7 +63,7 @@ def _refusal(case: Case, known: Path, launched: list[Any]) -> str:
     same_everywhere = _same_everywhere(questions)
     stand_ins: dict[str, StandIn] = {
         "that writes one and the same number everywhere passes this case, at all its sizes.": lambda _: same_everywhere,
-        "whose numbers are wrong by half passes this case: its rtol or atol is too wide.": _wrong_by_half,
+        "whose numbers are wrong by a tenth passes this case: its rtol or atol is too wide.": _wrong_by_a_tenth,
     }
     for what, stand_in in stand_ins.items():
         if _passes(stand_in, questions) and not _tells_apart(stand_in, ways.functions["host"], varied):
@@ -95,22 +95,22 @@ def _fill(outputs: Sequence[np.ndarray], contents: Sequence[Any]) -> None:
         output[...] = content
 
 
-def _wrong_by_half(question: Any) -> Callable[..., None]:
-    """Return a function that writes one and a half times the right numbers, or twice the right integers."""
-    contents = [_half_more(right) for right in question[1].values()]
+def _wrong_by_a_tenth(question: Any) -> Callable[..., None]:
+    """Return a function that writes 1.1 times the right numbers, or twice the right integers."""
+    contents = [_a_tenth_more(right) for right in question[1].values()]
     return lambda *values: _fill(values[-len(contents) :], contents)
 
 
-def _half_more(right: np.ndarray) -> np.ndarray:
+def _a_tenth_more(right: np.ndarray) -> np.ndarray:
     if right.dtype.names:
         wrong = right.copy()
         for name in right.dtype.names:
-            wrong[name] = _half_more(right[name])
+            wrong[name] = _a_tenth_more(right[name])
         return wrong
     if right.dtype.kind == "b":
         return ~right
     with np.errstate(over="ignore"):
-        return right * right.dtype.type(1.5) if right.dtype.kind in "fc" else right + right
+        return right * right.dtype.type(1.1) if right.dtype.kind in "fc" else right + right
 
 
 def _same_everywhere(questions: Sequence[Any]) -> Callable[..., None]:

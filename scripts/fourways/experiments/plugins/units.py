@@ -22,8 +22,6 @@ FORMS = {
 """The three forms of a unit for a linker, with the options by which `cuda.core` compiles it."""
 DECLARATION = 'extern "C" __device__ float user_transform(float x);\n'
 """What the library's kernel `apply_transform` expects of a plug-in."""
-WHOLE = {"compiled": 0}
-"""How many times `one_source` was called, by which `check_front_door` notices a program that was not linked."""
 
 
 def compiled(text: str, form: str, target: str | None = None, **more: Any) -> Any:
@@ -75,7 +73,6 @@ def link_log(*units: Any) -> str:
 
 def one_source(library: str, plugin: str, **more: Any) -> Any:
     """Compile a library's text and a plug-in's as one text, without a linker, and return the program."""
-    WHOLE["compiled"] += 1
     return _compile(plugin + library, "cubin", arch=gpu_arch(), **more)
 
 
