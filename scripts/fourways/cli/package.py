@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.tree import Tree
 
-from fourways.cli.options import console, errors, refusing
+from fourways.cli.options import console, errors, refusing, say, tell
 
 
 def package(
@@ -17,8 +17,7 @@ def package(
         typer.Option("--case", help="Its case: `make_inputs(size)`, `reference(*inputs)` and, if need be, `launch`."),
     ] = None,
     folder: Annotated[
-        Path | None,
-        typer.Argument(metavar="DIR", help="A folder: new, empty, or made by this command; default: NAME."),
+        Path | None, typer.Argument(metavar="DIR", help="A folder: new, empty, or made by this command; default: NAME.")
     ] = None,
     entry: Annotated[
         str | None, typer.Option(help="The kernel, if the file holds several; of a template `scale<float, 4>`.")
@@ -66,9 +65,9 @@ def package(
             interface, kept = packages.write(mine, name, folder, force)
     console.print(_tree(folder))
     for line in interface.told:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        say(line)
     for path in kept:
-        errors.print(f"kept as you edited it: {folder / path}; --force writes over it", markup=False, highlight=False)
+        tell(f"kept as you edited it: {folder / path}; --force writes over it")
     # without a slash pip looks for it on its index
     here = shlex.quote(str(folder if folder.is_absolute() else f"./{folder}"))
     for command in (
@@ -76,7 +75,7 @@ def package(
         f"pip install pytest cupy-cuda13x && pytest {here}",
         f"pip wheel {here} --no-deps --wheel-dir dist",
     ):
-        console.print(command, markup=False, highlight=False, soft_wrap=True)
+        say(command)
 
 
 def _tree(folder: Path, label: str = "") -> Tree:
