@@ -63,7 +63,7 @@ def chosen(names: Sequence[str] | None) -> list[Any]:
     """Return the named lessons, each once; without names, all lessons and the other pages that run."""
     from fourways import lesson
 
-    return list(dict.fromkeys(map(lesson.find, names))) if names else [*lesson.all_lessons(), *lesson.pages()]
+    return list(dict.fromkeys(map(lesson.find, names))) if names else lesson.lessons_and_pages()
 
 
 def target(

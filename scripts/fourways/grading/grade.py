@@ -31,20 +31,6 @@ class Limits(NamedTuple):
     memory: int = 4 * 2**30
 
 
-_LIMITS = Limits()
-
-
-class Answer(NamedTuple):
-    """An answer to judge: its file, what it answers, and its source.
-
-    The source is "" where the exercise is as it was handed out, and None where its cell is missing.
-    """
-
-    file: Path
-    exercise: Exercise
-    source: str | None
-
-
 def handed_in(paths: Iterable[Path]) -> list[Path]:
     """Return the notebooks and `.cu` files among the paths and in the folders among them, sorted.
 
@@ -66,7 +52,7 @@ def handed_in(paths: Iterable[Path]) -> list[Path]:
 def grade(
     files: Sequence[Path],
     case: Path | None = None,
-    limits: Limits = _LIMITS,
+    limits: Limits | None = None,
     tell: Callable[[str], Any] = lambda _: None,
 ) -> Table:
     """Judge every answer in the notebooks, and every kernel in the `.cu` files by `case`, and return the verdicts.
@@ -77,6 +63,7 @@ def grade(
     """
     if not case and any(file.suffix == ".cu" for file in files):
         raise kernels.InputError("kernels (.cu) are judged by a case: name it with --case; `fourways case` begins one")
+    limits = limits or Limits()
     rows: list[Row] = []
     folder = os.path.commonpath([file.absolute().parent for file in files]) if files else ""
     jobs: list[tuple[Row, Callable[[], dict[str, Any]]]] = []
@@ -93,15 +80,15 @@ def grade(
         except kernels.InputError as error:
             rows.append(row | {"message": str(error)})
             continue
-        for answer in answers:
-            rows.append(row | {"exercise": f"{answer.exercise.lesson.number}.{answer.exercise.number}"})
-            if not answer.source:
-                missing = "the exercise's cell is missing" if answer.source is None else ""
+        for exercise, source in answers:
+            rows.append(row | {"exercise": f"{exercise.lesson.number}.{exercise.number}"})
+            if not source:
+                missing = "the exercise's cell is missing" if source is None else ""
                 rows[-1] |= {"verdict": "no answer", "message": missing}
-            elif reason := lesson.skip_reason(answer.exercise.lesson.notebook.cells[answer.exercise.cell]):
+            elif reason := lesson.skip_reason(exercise.lesson.notebook.cells[exercise.cell]):
                 rows[-1]["message"] = reason
             else:
-                jobs.append((rows[-1], partial(_notebook, _task(answer), limits)))
+                jobs.append((rows[-1], partial(_notebook, _task(exercise, source), limits)))
 
     def one(job: tuple[Row, Callable[[], dict[str, Any]]]) -> None:
         start = time.perf_counter()
@@ -134,10 +121,11 @@ def _first(row: Row) -> str:
     return line if len(line) <= 90 else line[:89] + "…"
 
 
-def _answers(file: Path) -> Iterator[Answer]:
+def _answers(file: Path) -> Iterator[tuple[Exercise, str | None]]:
     """Yield the answers in a notebook: the code of each exercise's cell, and of cells that the learner added beside it.
 
-    Raises InputError if the file is no notebook of a lesson.
+    The code is "" where the exercise is as it was handed out, and None where its cell is missing. Raises InputError if
+    the file is no notebook of a lesson.
     """
     try:
         cells = json.loads(file.read_text("utf-8"))["cells"]
@@ -149,7 +137,7 @@ def _answers(file: Path) -> Iterator[Answer]:
         raise kernels.InputError("no exercise has its id: begin with a notebook that `fourways export` wrote")
     for exercise in exercises(lesson.find(slug)):
         if (name := f"{slug}-exercise-{exercise.number}") not in ids:
-            yield Answer(file, exercise, None)
+            yield exercise, None
             continue
         place = ids.index(name)
         first = last = place
@@ -159,7 +147,7 @@ def _answers(file: Path) -> Iterator[Answer]:
             last += 1
         code = [_code(cell) for cell in cells[first : last + 1] if cell.get("cell_type") == "code"]
         source = "\n\n".join(filter(None, code))
-        yield Answer(file, exercise, "" if source.strip() == exercise.stub.strip() else source)
+        yield exercise, ("" if source.strip() == exercise.stub.strip() else source)
 
 
 def _code(cell: dict[str, Any]) -> str:
@@ -168,12 +156,11 @@ def _code(cell: dict[str, Any]) -> str:
     return source.partition("\n")[2] if source.startswith("%%needs") else source
 
 
-def _task(answer: Answer) -> dict[str, Any]:
+def _task(exercise: Exercise, source: str) -> dict[str, Any]:
     """Return the task of the process that judges an answer.
 
     Only the main thread parses code: in threads, Python 3.11's parser may fail by a SystemError.
     """
-    exercise, source = answer.exercise, answer.source or ""
     task = {"setup": exercise.setup(source), "answer": source, "given": exercise.rest, "judge": exercise.judge}
     return task | {"names": exercise.names, "secret": secrets.token_hex(16)}
 
