@@ -142,7 +142,6 @@ def empty_clone(root: Path, folder: Path) -> Path:
     """A clone with the real book and kernels, and no lesson."""
     for part in ("cpp", "book"):
         shutil.copytree(root / part, folder / part, ignore=shutil.ignore_patterns("recorded", "results"))
-    shutil.copy(root / "pyproject.toml", folder)  # the version
     (folder / "lessons").mkdir()
     for text in (folder / "book").glob("*.md"):
         text.write_text(re.sub(r"\[.*\]\(lessons/.*\)", "", text.read_text()))

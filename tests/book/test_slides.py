@@ -9,7 +9,7 @@ from commands import fourways
 
 from fourways import book, lesson
 
-LESSONS = [*lesson.all_lessons(), *lesson.pages()]
+LESSONS = lesson.lessons_and_pages()
 
 
 @pytest.mark.parametrize("target", LESSONS, ids=lambda each: each.slug)

@@ -27,17 +27,17 @@ td, th { padding: 0.2em 0.4em; text-align: left; border-bottom: 1px solid #999; 
 """
 
 
-def release(commands: Mapping[str, str], out: Path | None = None) -> list[Path]:
-    """Build the book, write it as files for a release into the folder `out`, and return their paths.
+def release(commands: Mapping[str, str]) -> list[Path]:
+    """Build the book, write it as files for a release into the folder `build/release-files`, and return their paths.
 
-    The folder (default `build/release-files`) is replaced as a whole: `four-ways-VERSION.zip`, with the pages as
-    `build/book` has them, `.epub`, `.pdf`, and `SHA256SUMS`. Raises BookError, and leaves `out` unchanged, if the book
-    cannot be built, or if there is no Chromium to print the PDF.
+    The folder is replaced as a whole: `four-ways-VERSION.zip`, with the pages as `build/book` has them, `.epub`,
+    `.pdf`, and `SHA256SUMS`. Raises BookError, and leaves the folder unchanged, if the book cannot be built, or if
+    there is no Chromium to print the PDF.
     """
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         raise BookError("There is no Chromium, which prints the PDF: on Debian, `apt install chromium`.")
-    out = out or kernels.root() / "build" / "release-files"
+    out = kernels.root() / "build" / "release-files"
     name = f"four-ways-{__version__}"
     pages = build(commands).parent
     with TemporaryDirectory(prefix=".release-", dir=pages.parent) as folder:

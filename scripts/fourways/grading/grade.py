@@ -17,6 +17,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import psutil
+
 from fourways import kernels, lesson, toolchain
 from fourways.lesson import Exercise, exercises
 from fourways.tables import Column, Row, Table
@@ -130,6 +132,7 @@ def _answers(file: Path) -> Iterator[tuple[Exercise, str | None]]:
     try:
         cells = json.loads(file.read_text("utf-8"))["cells"]
         ids = [str(cell.get("id", "")) for cell in cells]
+        codes = [_code(cell) for cell in cells]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise kernels.InputError("this is no Jupyter notebook") from None
     slug = next((match[1] for each in ids if (match := re.fullmatch(r"(\w+)-exercise-\d+", each))), None)
@@ -145,14 +148,13 @@ def _answers(file: Path) -> Iterator[tuple[Exercise, str | None]]:
             first -= 1
         while last + 1 < len(ids) and not ids[last + 1].startswith(f"{slug}-"):
             last += 1
-        code = [_code(cell) for cell in cells[first : last + 1] if cell.get("cell_type") == "code"]
-        source = "\n\n".join(filter(None, code))
+        source = "\n\n".join(filter(None, codes[first : last + 1]))
         yield exercise, ("" if source.strip() == exercise.stub.strip() else source)
 
 
 def _code(cell: dict[str, Any]) -> str:
-    """The source of a cell, without the line `%%needs` of an export."""
-    source = "".join(cell.get("source", ""))
+    """The source of a code cell, without the line `%%needs` of an export; "" for another cell."""
+    source = "".join(cell.get("source", "")) if cell.get("cell_type") == "code" else ""
     return source.partition("\n")[2] if source.startswith("%%needs") else source
 
 
@@ -195,14 +197,12 @@ def _kernel(file: Path, case: Path, limits: Limits) -> dict[str, Any]:
 
 def _ended(words: list[str], task: str, folder: Path, limits: Limits) -> tuple[str, str] | str:
     """Run Python in a session of its own, and return its output and its last words; or the limit that ended it."""
-    import psutil
-
     own = {"TMPDIR": str(folder), "FOURWAYS_CACHE_DIR": str(folder / "cache"), "HOME": str(folder)}
     command = [*_walls(), *(("--bind", str(folder), str(folder)) if _walls() else ())]
     start, problem = time.perf_counter(), ""
     with (
-        Path(folder, "words").open("w+") as said,
-        Path(folder, "output").open("w+") as output,
+        Path(folder, "words").open("w+", errors="replace") as said,
+        Path(folder, "output").open("w+", errors="replace") as output,
         Path(folder, "task").open("w+") as given,
     ):
         given.write(task)
@@ -221,7 +221,7 @@ def _ended(words: list[str], task: str, folder: Path, limits: Limits) -> tuple[s
                 time.sleep(0.05)
                 if time.perf_counter() - start > limits.seconds:
                     problem = f"it took more than {limits.seconds:g} s; does a loop never end?"
-                elif _bytes(psutil, process.pid) > limits.memory:
+                elif _bytes(process.pid) > limits.memory:
                     problem = f"it took more than {limits.memory / 2**30:g} GiB of memory"
         finally:
             with contextlib.suppress(ProcessLookupError):
@@ -236,7 +236,7 @@ def _ended(words: list[str], task: str, folder: Path, limits: Limits) -> tuple[s
         return problem or (output.read(), lines[-1] if lines and by not in set(signal.Signals) else status)
 
 
-def _bytes(psutil: Any, pid: int) -> int:
+def _bytes(pid: int) -> int:
     """Return the bytes of memory that a process and those it started hold."""
     try:
         top = psutil.Process(pid)
