@@ -109,7 +109,7 @@ def needs_map() -> str:
     }
     drawn = []
     for number, (x, y) in places.items():
-        for other in needed[number] - {far for near in needed[number] for far in needed[near]}:
+        for other in sorted(needed[number] - {far for near in needed[number] for far in needed[near]}):
             drawn.append(f'<path d="M{places[other][0]} {places[other][1] + 16} L{x} {y - 16}"/>')
     for number, (x, y) in places.items():
         name = number if number.isdigit() else number.split("_")[-1]
