@@ -1,8 +1,11 @@
 """The command `fourways`, run in this process."""
 
+import pytest
 from typer.testing import CliRunner, Result
 
-from fourways import cli
+from fourways import cli, toolchain
+
+NO_GPU = pytest.mark.skipif(toolchain.missing("gpu") is None, reason="this machine has a GPU")
 
 
 def fourways(*words: object) -> Result:

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from commands import fourways, said
+from commands import NO_GPU, fourways, said
 
 from fourways import kernels, lesson, stages, tables, timing, toolchain, ways
 from fourways.case import Case, on_a_gpu
 
-NO_GPU = pytest.mark.skipif(toolchain.missing("gpu") is None, reason="this machine has a GPU")
 MINE = """extern "C" __global__ void mine(const float *x, float *y, long long n)
 {
     long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;

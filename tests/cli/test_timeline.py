@@ -4,12 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from commands import fourways
+from commands import NO_GPU, fourways
 
-from fourways import lesson, tables, timeline, toolchain
+from fourways import lesson, tables, timeline
 from fourways.kernels import InputError
-
-NO_GPU = pytest.mark.skipif(toolchain.missing("gpu") is None, reason="this machine has a GPU")
 
 
 @pytest.fixture

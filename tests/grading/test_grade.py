@@ -127,6 +127,7 @@ def test_an_answer_that_nobody_can_read_does_not_end_the_grading(tmp_path: Path)
     rows = first(grading.grade(handed_in(tmp_path, {name: text for name, (text, _) in answers.items()})).rows)
     for name, (_, message) in answers.items():
         assert rows[name]["verdict"] == "not yet" and message in rows[name]["message"], rows[name]
+    assert "IPython" not in rows["a NUL"]["message"] and "None" not in rows["a NUL"]["message"]
 
 
 def test_a_file_that_is_no_notebook_of_a_lesson(tmp_path: Path) -> None:

@@ -7,15 +7,12 @@ from typing import Annotated
 import typer
 from rich.tree import Tree
 
-from fourways.cli.options import console, errors, refusing, say, tell
+from fourways.cli.options import CaseFile, console, errors, refusing, say, tell
 
 
 def package(
     kernel: Annotated[Path, typer.Argument(metavar="MY.CU", help="A .cu or .cuh file of your own.")],
-    case: Annotated[
-        Path | None,
-        typer.Option("--case", help="Its case: `make_inputs(size)`, `reference(*inputs)` and, if need be, `launch`."),
-    ] = None,
+    case: CaseFile = None,
     folder: Annotated[
         Path | None, typer.Argument(metavar="DIR", help="A folder: new, empty, or made by this command; default: NAME.")
     ] = None,
