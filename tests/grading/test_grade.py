@@ -48,6 +48,15 @@ WRONG = {
 }
 
 
+LIST = """
+import contextlib, os
+for file in range(3, 99):
+    with contextlib.suppress(OSError):
+        os.write(file, b"[]")
+os._exit(0)
+"""
+
+
 def handed_in(folder: Path, answers: dict[str, str]) -> list[Path]:
     """Notebooks of lesson 01, exported as for a class, with an answer each."""
     folder.mkdir(exist_ok=True)
@@ -123,6 +132,7 @@ def test_an_answer_that_nobody_can_read_does_not_end_the_grading(tmp_path: Path)
         "no UTF-8": ("import os\nos.write(2, b'\\xff')\nos._exit(1)\n", "ended its process: \ufffd"),
         "a deep expression": ("-" * 100_000 + "1\n", "raised"),
         "half a letter": ("x = '\ud800'\n", "raised"),
+        "a verdict that is none": (LIST, "ended its process"),
     }
     rows = first(grading.grade(handed_in(tmp_path, {name: text for name, (text, _) in answers.items()})).rows)
     for name, (_, message) in answers.items():

@@ -172,11 +172,10 @@ def _notebook(task: dict[str, Any], limits: Limits) -> dict[str, Any]:
         ended = _ended([str(_PROGRAM)], json.dumps(task), Path(folder), limits)
         if isinstance(ended, str):
             return {"verdict": "not yet", "message": ended}
-        try:
+        verdict = None
+        with contextlib.suppress(ValueError, RecursionError):
             verdict = json.loads(ended[0])
-        except ValueError:
-            verdict = {}
-        if verdict.get("secret") != task["secret"]:
+        if not isinstance(verdict, dict) or verdict.get("secret") != task["secret"]:
             return {"verdict": "not yet", "message": f"the answer ended its process: {ended[1]}"}
         return {"verdict": "right" if verdict["is_right"] else "not yet", "message": verdict["message"]}
 
