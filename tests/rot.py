@@ -178,7 +178,7 @@ def installed(python: Path, tried: dict[str, str]) -> tuple[dict[str, dict[str, 
 
 def main() -> None:
     """Run all tasks, or those named on the command line, and write the report."""
-    lessons = [*lesson.all_lessons(), *lesson.pages()]
+    lessons = lesson.lessons_and_pages()
     tasks = sys.argv[1:] or [*(each.number for each in lessons), "book", "book-sphinx", "tests"]
     try:
         python, tried = environment(ROT / "env", [*dependencies(), *TOOLS])

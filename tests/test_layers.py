@@ -1,6 +1,7 @@
 """The packages: in layers, imported by their public names, never in a circle."""
 
 import graphlib
+import re
 from pathlib import Path
 
 import layers
@@ -11,6 +12,12 @@ IMPORTS = layers.package_imports()
 def test_every_module_is_in_a_layer() -> None:
     there = {path.relative_to(layers.ROOT_PACKAGE).parts[0].removesuffix(".py") for path in layers.files()}
     assert there - {"__init__", "__main__"} == layers.LAYER.keys()
+
+
+def test_the_guide_lists_the_layers() -> None:
+    rows = re.findall(r"^\| \d+ \| (.*) \|$", (layers.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.M)
+    named = [set(re.findall(r"`(\w+)`", row)) & layers.LAYER.keys() for row in reversed(rows)]
+    assert named == list(map(set, layers.LAYERS))
 
 
 def test_imports_go_down() -> None:

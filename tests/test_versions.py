@@ -6,6 +6,8 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+from fourways import __version__
+
 
 def top_entry(root: Path) -> tuple[str, str]:
     """The version of the changelog's top entry, and its day or "unreleased"."""
@@ -17,7 +19,7 @@ def top_entry(root: Path) -> tuple[str, str]:
 def test_one_version_and_one_day(root: Path) -> None:
     version, day = top_entry(root)
     citation = dict(re.findall(r"^(version|date-released): (.+)$", (root / "CITATION.cff").read_text(), re.M))
-    assert tomllib.loads((root / "pyproject.toml").read_text())["project"]["version"] == version
+    assert tomllib.loads((root / "pyproject.toml").read_text())["project"]["version"] == version == __version__
     assert citation == {"version": version} | ({"date-released": day} if day != "unreleased" else {})
 
 

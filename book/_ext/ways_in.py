@@ -3,9 +3,7 @@
 The EPUB gets the version.
 """
 
-import tomllib
-
-from fourways import kernels, lesson
+from fourways import __version__, lesson
 
 
 def add_buttons(app, pagename, templatename, context, doctree):
@@ -34,7 +32,6 @@ def button(text, url, tooltip, icon):
 
 def setup(app):
     """Called by Sphinx."""
-    project = tomllib.loads((kernels.root() / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    app.connect("config-inited", lambda _, config: setattr(config, "version", project["version"]))
+    app.connect("config-inited", lambda _, config: setattr(config, "version", __version__))
     app.connect("html-page-context", add_buttons, priority=502)  # after the theme's own
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,10 +1,7 @@
 """Four Ways: helpers for the lessons. One CUDA kernel, four ways from Python.
 
-Each package or module serves one purpose. The layers, from the lowest up: `kernels`, `files`, `tables`, `stages`,
-`process`; `toolchain`, `figures`, `arguments`; `building`, `host`, `package`, `install`, `doctor`; `ways`; `case`,
-`sass`; `lesson`, `checking`; `timing`, `timeline`; `profiling`, `linking`, `choosing`; `experiments`; `book`; `cli`.
-
-A package exports its public names in its `__init__.py`, and imports only public names of packages in lower layers.
+Each package or module serves one purpose. A package exports its public names in its `__init__.py`, and imports only
+public names of packages in lower layers; CONTRIBUTING.md lists the layers.
 `fourways.checked` is `checking.checked`.
 """
 

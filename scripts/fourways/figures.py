@@ -22,8 +22,6 @@ _TITLE_WIDTH = 44
 
 _SAME_LINE = 5  # points between a bar's label and the text at its end, at most
 
-_AT_THE_END = {"padding": 4, "fontsize": 8}  # points, for the text at a bar's end
-
 
 def _axes(rows: Sequence[int], title: str) -> Any:
     """Make panels above each other; `rows` is the number of bars in each."""
@@ -161,7 +159,7 @@ def bars(panels: Mapping[str, Mapping[str, float]], show: Any, colours: Mapping[
     axes = _axes([len(values) for values in panels.values()], title)
     for ax, (panel, values) in zip(axes, panels.items(), strict=True):
         drawn = ax.barh(list(values), list(values.values()), color=[colours.get(bar, "#777777") for bar in values])
-        ax.bar_label(drawn, [show(value) for value in values.values()], **_AT_THE_END)
+        ax.bar_label(drawn, [show(value) for value in values.values()], padding=4, fontsize=8)  # points
         ax.margins(x=0.2)
         ax.set_xticks([])
         ax.spines["bottom"].set_visible(False)

@@ -275,14 +275,11 @@ def _split(text: str) -> list[str]:
 def _names(written: str, count: int) -> list[str]:
     """The parameters' names in the text, or numbers where the text does not tell."""
     parts = [re.sub(r"\s*=.*", "", part) for part in _split(written)]  # without default arguments
-    names = (
-        [re.search(r"[\s*&>](\w+)\s*(?:\)\s*)?(?:\[\w*\]\s*)*$", part) for part in parts]
-        if len(parts) == count
-        else [None] * count
-    )
-    return [
-        name[1] if name and name[1] not in _TYPE_WORDS else f"argument {number}" for number, name in enumerate(names, 1)
-    ]
+    names = []
+    for number, part in enumerate(parts if len(parts) == count else [""] * count, 1):
+        name = re.search(r"[\s*&>](\w+)\s*(?:\)\s*)?(?:\[\w*\]\s*)*$", part)
+        names.append(name[1] if name and name[1] not in _TYPE_WORDS else f"argument {number}")
+    return names
 
 
 def _parameter(name: str, shown: str, *numbers: str) -> Parameter:

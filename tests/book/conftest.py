@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from browser import browser  # noqa: F401 (a fixture)
 from typer.main import get_command
 
 from fourways import book, cli

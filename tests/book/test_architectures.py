@@ -13,7 +13,7 @@ from fourways.book import architectures
 SAID = json.loads(architectures.file().read_text())["lessons"]
 
 
-@pytest.mark.parametrize("target", [*lesson.all_lessons(), *lesson.pages()], ids=lambda each: each.slug)
+@pytest.mark.parametrize("target", lesson.lessons_and_pages(), ids=lambda each: each.slug)
 def test_the_compilers_were_asked_about_todays_kernels(target: lesson.Lesson) -> None:
     assert architectures.up_to_date(target, SAID), "make architectures"
 
@@ -52,7 +52,7 @@ def test_the_page_has_a_row_for_each_lesson_and_a_column_for_each_architecture()
     assert architectures.GENERATIONS.keys() == set(toolchain.ARCHITECTURES)
     assert re.findall(r"<br>sm_(\d+)<", page) == list(toolchain.ARCHITECTURES)
     linked = re.findall(r'href="lessons/(\w+)\.html"', page)
-    assert linked == [each.slug for each in (*lesson.all_lessons(), *lesson.pages())]
+    assert linked == [each.slug for each in lesson.lessons_and_pages()]
 
 
 def test_the_oldest_architecture_is_the_oldest_that_the_compilers_know() -> None:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from browser import Browser, browser  # noqa: F401 (a fixture)
+from browser import Browser
 
 from fourways import choosing, lesson, tables
 from fourways.book.examples import COMMANDS
@@ -62,12 +62,7 @@ def test_a_copys_skipped_cells_name_sections_of_the_book(real: Path, tmp_path: P
         pytest.param(375, False, marks=pytest.mark.long),
     ],
 )
-def test_no_page_asks_for_anything_outside_or_complains(
-    browser: Browser,  # noqa: F811
-    real: Path,
-    width: int,
-    dark: bool,
-) -> None:
+def test_no_page_asks_for_anything_outside_or_complains(browser: Browser, real: Path, width: int, dark: bool) -> None:
     pages = [path for path in real.rglob("*.html") if "_static" not in path.parts]
     assert len(pages) > len(lesson.all_lessons()) + len(COMMANDS)
     for path in pages:
@@ -78,7 +73,7 @@ def test_no_page_asks_for_anything_outside_or_complains(
 
 
 @pytest.mark.long
-def test_pages_print_open_and_without_what_only_a_screen_needs(browser: Browser, real: Path) -> None:  # noqa: F811
+def test_pages_print_open_and_without_what_only_a_screen_needs(browser: Browser, real: Path) -> None:
     for path in sorted(real.glob("lessons/*.html")):
         browser.open(path, width=720)
         browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
@@ -89,7 +84,7 @@ def test_pages_print_open_and_without_what_only_a_screen_needs(browser: Browser,
 
 
 @pytest.mark.long
-def test_axe_finds_nothing_serious(browser: Browser, root: Path, real: Path) -> None:  # noqa: F811
+def test_axe_finds_nothing_serious(browser: Browser, root: Path, real: Path) -> None:
     """axe-core's rules on each page with all folds open. Colours are judged in the light and in the dark."""
     axe = root / "build" / "axe" / "axe_playwright_python" / "axe.min.js"
     if not axe.is_file():
@@ -103,7 +98,7 @@ def test_axe_finds_nothing_serious(browser: Browser, root: Path, real: Path) -> 
     assert flaws == []
 
 
-def test_search_finds_a_word(browser: Browser, real: Path) -> None:  # noqa: F811
+def test_search_finds_a_word(browser: Browser, real: Path) -> None:
     browser.open(real / "search.html")
     browser.driver.get((real / "search.html").as_uri() + "?q=transpose")
     browser.wait("return document.querySelectorAll('#search-results li a').length > 0")
@@ -111,7 +106,7 @@ def test_search_finds_a_word(browser: Browser, real: Path) -> None:  # noqa: F81
     assert [link for link in found if "/lessons/04_transpose.html" in link]
 
 
-def test_each_summary_card_is_one_sheet_of_paper(browser: Browser, real: Path) -> None:  # noqa: F811
+def test_each_summary_card_is_one_sheet_of_paper(browser: Browser, real: Path) -> None:
     browser.open(real / "summaries.html")
     cards = browser.run("return document.querySelectorAll('#summary-cards > section').length")
     paper = {"paperWidth": 8.27, "paperHeight": 11.69}  # inches: A4
@@ -120,7 +115,7 @@ def test_each_summary_card_is_one_sheet_of_paper(browser: Browser, real: Path) -
     assert cards >= len(lesson.all_lessons()) and len(sheets) == 1 + cards
 
 
-def test_a_wide_table_takes_the_keyboard(browser: Browser, real: Path) -> None:  # noqa: F811
+def test_a_wide_table_takes_the_keyboard(browser: Browser, real: Path) -> None:
     table = "return document.querySelector('.output.text_html').tabIndex"
     assert browser.open(real / "architectures.html", width=390) == []
     assert browser.run(table) == 0
@@ -138,8 +133,7 @@ def test_every_definition_is_there_and_the_glossary_is_sorted(real: Path) -> Non
 
 
 def test_ways_stand_side_by_side_also_on_the_first_page_and_where_a_chosen_way_lacks(
-    browser: Browser,  # noqa: F811
-    real: Path,
+    browser: Browser, real: Path
 ) -> None:
     columns = "return [...document.querySelectorAll('.two-ways > pre')].map(e => [e.ariaLabel, e.textContent.trim()])"
     browser.open(real / "index.html")
@@ -151,14 +145,14 @@ def test_ways_stand_side_by_side_also_on_the_first_page_and_where_a_chosen_way_l
     assert [way for way, code in browser.run(columns) if code] == ["NVRTC", "pybind11"]
 
 
-def test_drawings_follow_the_theme(browser: Browser, real: Path) -> None:  # noqa: F811
+def test_drawings_follow_the_theme(browser: Browser, real: Path) -> None:
     shown = "return [...document.querySelectorAll('article img.only-light')].map(image => image.offsetHeight > 0)"
     for dark in (False, True):
         browser.open(real / "lessons" / "00_two_workflows.html", dark=dark)
         assert set(browser.run(shown)) == {not dark}
 
 
-def test_the_kernel_runs_in_the_page(browser: Browser, real: Path) -> None:  # noqa: F811
+def test_the_kernel_runs_in_the_page(browser: Browser, real: Path) -> None:
     """Lesson 04: a reader with a keyboard adds padding, then takes the tile away."""
     browser.open(real / "lessons" / "04_transpose.html", 390)
     said = "return document.querySelector('.explorable [role=status]').textContent"
@@ -176,7 +170,7 @@ def test_the_kernel_runs_in_the_page(browser: Browser, real: Path) -> None:  # n
     assert "access_pattern.js" not in (real / "lessons" / "05_stencil.html").read_text()
 
 
-def test_a_reader_asks_the_model(browser: Browser, real: Path) -> None:  # noqa: F811
+def test_a_reader_asks_the_model(browser: Browser, real: Path) -> None:
     """Lesson 14: the page answers for one of the lesson's programs, and says what is wrong with a number."""
     browser.open(real / "lessons" / "14_choosing.html", 390)
     browser.run("document.querySelector('.program-time [name=\"a night on 64 machines\"]').click()")
@@ -192,7 +186,7 @@ def test_a_reader_asks_the_model(browser: Browser, real: Path) -> None:  # noqa:
     )
 
 
-def test_an_outside_request_and_an_error_would_be_seen(browser: Browser, tmp_path: Path) -> None:  # noqa: F811
+def test_an_outside_request_and_an_error_would_be_seen(browser: Browser, tmp_path: Path) -> None:
     bad = tmp_path / "bad.html"
     bad.write_text('<img src="http://127.0.0.1:9/x.png"><script>throw new Error("planted")</script>')
     found = json.dumps(browser.open(bad))

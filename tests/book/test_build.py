@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 
 import nbformat
 import pytest
-from browser import Browser, browser  # noqa: F401 (a fixture)
+from browser import Browser
 
 from fourways import book, figures, lesson, tables, ways
 from fourways.book.build import render
@@ -142,7 +142,6 @@ def empty_clone(root: Path, folder: Path) -> Path:
     """A clone with the real book and kernels, and no lesson."""
     for part in ("cpp", "book"):
         shutil.copytree(root / part, folder / part, ignore=shutil.ignore_patterns("recorded", "results"))
-    shutil.copy(root / "pyproject.toml", folder)  # the version
     (folder / "lessons").mkdir()
     for text in (folder / "book").glob("*.md"):
         text.write_text(re.sub(r"\[.*\]\(lessons/.*\)", "", text.read_text()))
@@ -283,7 +282,7 @@ def test_what_goes_deeper_is_folded_and_no_wrong_answer_is_shown(built: dict[str
     assert "given by many" not in html
 
 
-def test_a_choice_opens_the_answer_and_the_output(built: dict[str, Any], browser: Browser) -> None:  # noqa: F811
+def test_a_choice_opens_the_answer_and_the_output(built: dict[str, Any], browser: Browser) -> None:
     browser.open(built["folder"] / "lessons" / "00_fresh.html")
     is_open = "return [...document.querySelectorAll('details:not(.deeper)')].slice(1).map(fold => fold.open)"
     assert browser.run(is_open) == [False, False, False], "solution in words, output, answer"
@@ -302,7 +301,7 @@ def test_a_choice_opens_the_answer_and_the_output(built: dict[str, Any], browser
     assert browser.run("return document.querySelectorAll('.predict > details').length") == 1, "the answer is in the box"
 
 
-def test_ways_are_tabs_whose_choice_the_next_page_keeps(built: dict[str, Any], browser: Browser) -> None:  # noqa: F811
+def test_ways_are_tabs_whose_choice_the_next_page_keeps(built: dict[str, Any], browser: Browser) -> None:
     pages = [built["folder"] / "lessons" / f"{slug}.html" for slug in ("00_fresh", "02_new")]
     shown = "return [...document.querySelectorAll('.ways > .sd-tab-content')].map(e => e.checkVisibility())"
     browser.open(pages[0])
@@ -341,7 +340,7 @@ DEFINITIONS = "return [...document.querySelectorAll('.definition:popover-open')]
 BLOCK = "Threads that run on the same multiprocessor. They can share memory and wait for each other."
 
 
-def test_a_definition_shows_on_hover_and_focus_until_escape(built: dict[str, Any], browser: Browser) -> None:  # noqa: F811
+def test_a_definition_shows_on_hover_and_focus_until_escape(built: dict[str, Any], browser: Browser) -> None:
     browser.open(built["folder"] / "lessons" / "00_fresh.html")
     browser.hover(TERM)
     assert browser.run(DEFINITIONS) == [BLOCK]
@@ -355,7 +354,7 @@ def test_a_definition_shows_on_hover_and_focus_until_escape(built: dict[str, Any
     assert BLOCK not in browser.run(DEFINITIONS)
 
 
-def test_a_tap_shows_a_definition_and_a_second_tap_follows_the_link(built: dict[str, Any], browser: Browser) -> None:  # noqa: F811
+def test_a_tap_shows_a_definition_and_a_second_tap_follows_the_link(built: dict[str, Any], browser: Browser) -> None:
     page = built["folder"] / "lessons" / "00_fresh.html"
     browser.open(page, 390)
     browser.tap(TERM)
@@ -364,7 +363,7 @@ def test_a_tap_shows_a_definition_and_a_second_tap_follows_the_link(built: dict[
     assert browser.driver.current_url == (built["folder"] / "glossary.html").as_uri() + "#term-block"
 
 
-def test_two_ways_stand_side_by_side_on_each_page_until_switched_off(built: dict[str, Any], browser: Browser) -> None:  # noqa: F811
+def test_two_ways_stand_side_by_side_on_each_page_until_switched_off(built: dict[str, Any], browser: Browser) -> None:
     browser.open(built["folder"] / "lessons" / "00_fresh.html")
     tabs = "return document.querySelector('.ways').checkVisibility()"
     columns = "return [...document.querySelectorAll('.two-ways > pre')].map(e => [e.ariaLabel, e.textContent])"

@@ -108,7 +108,7 @@ def test_the_map_has_a_line_to_each_lesson_that_another_needs() -> None:
     assert course.needs(lesson.find("10")) == {"05"} and course.needs(lesson.find("14")) == {"00", "01", "02"}
     drawn = course.needs_map()
     assert drawn.count("<rect") == sum(map(len, course.PARTS.values()))
-    needed = {each.number: course.needs(each) for each in [*lesson.all_lessons(), *lesson.pages()]}
+    needed = {each.number: course.needs(each) for each in lesson.lessons_and_pages()}
 
     def all_needs(number: str) -> set[str]:
         return needed[number].union(*map(all_needs, needed[number]))
@@ -119,8 +119,8 @@ def test_the_map_has_a_line_to_each_lesson_that_another_needs() -> None:
 
 def test_every_lesson_is_in_the_course(root: Path) -> None:
     names = [name for names in course.PARTS.values() for name in names]
-    assert sorted(names) == sorted(each.number for each in [*lesson.all_lessons(), *lesson.pages()])
-    for each in [*lesson.all_lessons(), *lesson.pages()]:
+    assert sorted(names) == sorted(each.number for each in lesson.lessons_and_pages())
+    for each in lesson.lessons_and_pages():
         assert each.meta["question"].endswith("?") and len(each.meta["question"]) <= 90
 
 

@@ -24,6 +24,4 @@ def test_every_source_is_cited_and_has_a_link(root: Path) -> None:
 
 def test_the_list_has_every_lesson_with_sources() -> None:
     listed = re.findall(r"\(lessons/(\w+)\)", course.citations())
-    assert set(listed) == {
-        each.slug for each in (*lesson.all_lessons(), *lesson.pages()) if CITED.search(each.path.read_text())
-    }
+    assert set(listed) == {each.slug for each in lesson.lessons_and_pages() if CITED.search(each.path.read_text())}

@@ -4,12 +4,12 @@ import re
 from pathlib import Path
 
 import pytest
-from browser import Browser, browser  # noqa: F401 (a fixture)
-from typer.testing import CliRunner
+from browser import Browser
+from commands import fourways
 
-from fourways import book, cli, lesson
+from fourways import book, lesson
 
-LESSONS = [*lesson.all_lessons(), *lesson.pages()]
+LESSONS = lesson.lessons_and_pages()
 
 
 @pytest.mark.parametrize("target", LESSONS, ids=lambda each: each.slug)
@@ -34,8 +34,8 @@ def test_a_deck_holds_questions_answers_figures_and_the_decision(target: lesson.
     )
 
 
-def test_all_fits_on_a_projector_and_no_text_is_tiny(browser: Browser, tmp_path: Path) -> None:  # noqa: F811
-    done = CliRunner().invoke(cli.app, ["slides", "--folder", str(tmp_path)])
+def test_all_fits_on_a_projector_and_no_text_is_tiny(browser: Browser, tmp_path: Path) -> None:
+    done = fourways("slides", "--folder", tmp_path)
     assert done.exit_code == 0, done.output
     over = (
         "return [...document.querySelectorAll('section, .fit')].filter("
@@ -53,7 +53,7 @@ def test_all_fits_on_a_projector_and_no_text_is_tiny(browser: Browser, tmp_path:
         assert (deck.name, browser.run(tiny)) == (deck.name, [])
 
 
-def test_keys_turn_the_slides(browser: Browser, tmp_path: Path) -> None:  # noqa: F811
+def test_keys_turn_the_slides(browser: Browser, tmp_path: Path) -> None:
     deck = tmp_path / "deck.html"
     deck.write_text(book.deck(lesson.find("1")), "utf-8")
     browser.open(deck, 1600)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
+from commands import fourways, said
 
 from fourways import checking, cli
 from fourways.case import Case, signature_of, skeleton
@@ -33,10 +33,6 @@ def reference(x):
 """
 
 
-def fourways(*words: str | Path) -> Result:
-    return CliRunner().invoke(cli.app, [str(word) for word in words])
-
-
 @pytest.fixture
 def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -53,7 +49,7 @@ def test_a_case_is_begun_and_checked(mine: Path) -> None:
     done = fourways("check", "copy.cu", "--case", "copy_case.py", "--way", "host")
     assert done.exit_code == 0 and "right" in done.stdout and "Checked against the host way" in done.stdout
     done = fourways("case", "copy.cu")
-    assert done.exit_code == 2 and "is there already" in " ".join(done.stderr.replace("│", "").split())
+    assert done.exit_code == 2 and "is there already" in said(done)
     assert fourways("case", "copy.cu", "-o", "other.py").exit_code == 0 and Path("other.py").is_file()
 
 
@@ -161,8 +157,7 @@ def test_the_code_of_a_way_runs_as_it_is_printed(tmp_path: Path) -> None:
     for name in ("axpy", "blur"):
         for ending in ("cu", "py"):
             shutil.copy(CASES / f"{name}.{ending}", tmp_path)
-        words = ["case", str(tmp_path / f"{name}.cu"), "--case", str(tmp_path / f"{name}.py"), "--way", "host"]
-        text = CliRunner().invoke(cli.app, words).stdout
+        text = fourways("case", tmp_path / f"{name}.cu", "--case", tmp_path / f"{name}.py", "--way", "host").stdout
         case = Case.load(tmp_path / f"{name}.cu", case=tmp_path / f"{name}.py")
         inputs = case.make_inputs(33)
         expected = case.reference(*inputs)
@@ -178,10 +173,10 @@ def test_the_code_of_a_way_runs_as_it_is_printed(tmp_path: Path) -> None:
 
 
 def test_a_case_is_for_a_file_and_the_next_command_names_the_kernel(tmp_path: Path) -> None:
-    refused = CliRunner().invoke(cli.app, ["case", "1"])
+    refused = fourways("case", "1")
     assert refused.exit_code == 2 and "file of your own" in " ".join(refused.output.split())
     two = tmp_path / "two.cu"
     text = 'extern "C" __global__ void {}(const float *x, float *y, int n) {{ y[0] = x[0]; }}\n'
     two.write_text(text.format("a") + text.format("b"))
-    done = CliRunner().invoke(cli.app, ["case", str(two), "--entry", "b"])
+    done = fourways("case", two, "--entry", "b")
     assert done.exit_code == 0 and "--entry b --case" in done.output

@@ -4,17 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from commands import fourways, said
 
-from fourways import cli, linking, toolchain
-
-
-def fourways(*words: str | Path) -> Result:
-    return CliRunner().invoke(cli.app, [str(word) for word in words])
-
-
-def said(done: Result) -> str:
-    return " ".join(f"{done.stderr} {done.exception}".replace("│", "").split())
+from fourways import linking, toolchain
 
 
 @pytest.fixture

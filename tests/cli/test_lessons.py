@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from commands import fourways, said
 
-from fourways import book, cli, lesson, toolchain
+from fourways import book, lesson, toolchain
 
 LESSON = """---
 fourways: {{kernel: doublify, ways: [host]}}
@@ -37,10 +37,6 @@ def clone(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def fourways(*words: str) -> Result:
-    return CliRunner().invoke(cli.app, words)
 
 
 def test_list() -> None:
@@ -254,13 +250,13 @@ def test_open_leaves_nothing_running(clone: Path, lab: Callable, ending: signal.
 
 
 @pytest.mark.parametrize(
-    "words, said",
+    "words, told",
     [
         ((), "name a folder"),
         (("--student", "lessons/02_runs.md"), "is a file"),
         (("--student", "class", "--solutions", "./class"), "two folders"),
     ],
 )
-def test_export_wants_folders(clone: Path, words: tuple[str, ...], said: str) -> None:
+def test_export_wants_folders(clone: Path, words: tuple[str, ...], told: str) -> None:
     done = fourways("export", *words)
-    assert done.exit_code == 2 and said in " ".join(done.stderr.replace("│", "").split())
+    assert done.exit_code == 2 and told in said(done)

@@ -4,13 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from commands import fourways
 
-from fourways import cli, doctor, install, toolchain
-
-
-def fourways(*words: str | Path) -> Result:
-    return CliRunner().invoke(cli.app, [str(word) for word in words])
+from fourways import doctor, install, toolchain
 
 
 def test_doctor() -> None:

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from typer.testing import CliRunner, Result
+from commands import NO_GPU, fourways, said
 
-from fourways import cli, kernels, lesson, stages, tables, timing, toolchain, ways
+from fourways import kernels, lesson, stages, tables, timing, toolchain, ways
 from fourways.case import Case, on_a_gpu
 
-NO_GPU = pytest.mark.skipif(toolchain.missing("gpu") is None, reason="this machine has a GPU")
 MINE = """extern "C" __global__ void mine(const float *x, float *y, long long n)
 {
     long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
@@ -43,10 +42,6 @@ def triple_host(x, y):
 ```
 """
 UNJUDGED = "Checked against the host way: a mistake in the kernel's idea goes unseen; write a reference into a case."
-
-
-def fourways(*words: str | Path) -> Result:
-    return CliRunner().invoke(cli.app, [str(word) for word in words])
 
 
 @pytest.fixture
@@ -301,7 +296,7 @@ def test_time_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
 
 
 @pytest.mark.parametrize(
-    "words, said",
+    "words, told",
     [
         (("1", "--entry", "k"), "--entry: it is for a file of your own"),
         (("1", "--reference", "a.py:f"), "--reference: it is for a file of your own"),
@@ -313,9 +308,9 @@ def test_time_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
         (("MINE", "1"), "KERNELS: only files of your own can be timed side by side"),
     ],
 )
-def test_options_that_do_not_go_together(mine: Path, words: tuple[str, ...], said: str) -> None:
+def test_options_that_do_not_go_together(mine: Path, words: tuple[str, ...], told: str) -> None:
     done = fourways("time", *(mine if word == "MINE" else word for word in words))
-    assert done.exit_code == 2 and said in " ".join(done.stderr.replace("│", "").split())
+    assert done.exit_code == 2 and told in said(done)
 
 
 def test_nothing_timed_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,17 +3,7 @@
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
-
-from fourways import cli
-
-
-def fourways(*words: str | Path) -> Result:
-    return CliRunner().invoke(cli.app, ["package", *(str(word) for word in words)])
-
-
-def said(done: Result) -> str:
-    return " ".join(f"{done.stderr} {done.exception}".replace("│", "").split())
+from commands import fourways, said
 
 
 @pytest.fixture
@@ -23,21 +13,22 @@ def cases(root: Path) -> Path:
 
 def test_it_prints_what_it_wrote_and_how_to_go_on(cases: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    done = fourways(cases / "softclip.cu", "--case", cases / "softclip.py")
+    words = ("package", cases / "softclip.cu", "--case", cases / "softclip.py")
+    done = fourways(*words)
     assert done.exit_code == 0, said(done)
     assert (tmp_path / "softclip" / "src" / "softclip.cu").is_file()
     assert "├── src" in done.stdout and "test_softclip.py" in done.stdout
     assert "n is x.size\n" in done.stdout and "pip install ./softclip\n" in done.stdout
     assert "the launch has blocks of 256 threads, and a thread for each of x.size\n" in done.stdout
     (tmp_path / "softclip" / "README.md").write_text("mine")
-    again = fourways(cases / "softclip.cu", "--case", cases / "softclip.py")
+    again = fourways(*words)
     assert again.exit_code == 0 and "kept as you edited it: softclip/README.md; --force writes over it" in said(again)
-    forced = fourways(cases / "softclip.cu", "--case", cases / "softclip.py", "--force")
+    forced = fourways(*words, "--force")
     assert forced.exit_code == 0 and "kept" not in said(forced)
     (tmp_path / "softclip" / ".fourways.json").unlink()
-    foreign = fourways(cases / "softclip.cu", "--case", cases / "softclip.py")
+    foreign = fourways(*words)
     assert foreign.exit_code == 2 and "is not empty: name a new folder" in said(foreign)
-    named = fourways(cases / "softclip.cu", "--case", cases / "softclip.py", "--name", "soft", tmp_path / "other")
+    named = fourways(*words, "--name", "soft", tmp_path / "other")
     assert named.exit_code == 0 and f"pip install {tmp_path / 'other'}\n" in named.stdout
     assert (tmp_path / "other" / "src" / "soft" / "__init__.py").is_file()
 
@@ -60,6 +51,6 @@ def test_bad_input_is_refused_and_leaves_nothing(
     words: tuple[str, ...], code: int, told: str, cases: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    done = fourways(*(cases / word if word.endswith((".cu", ".py")) else word for word in words))
+    done = fourways("package", *(cases / word if word.endswith((".cu", ".py")) else word for word in words))
     assert (done.exit_code, told in said(done)) == (code, True), said(done)
     assert list(tmp_path.iterdir()) == []

@@ -4,16 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from commands import NO_GPU, fourways
 
-from fourways import cli, lesson, profiling, toolchain
+from fourways import lesson, profiling
 
 STORED = Path(__file__).parents[1] / "data" / "doublify.ncu-rep"
-NO_GPU = pytest.mark.skipif(toolchain.missing("gpu") is None, reason="this machine has a GPU")
-
-
-def fourways(*words: str | Path) -> Result:
-    return CliRunner().invoke(cli.app, [str(word) for word in words])
 
 
 def test_a_report_that_you_have(tmp_path: Path) -> None:

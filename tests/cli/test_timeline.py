@@ -4,16 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from commands import NO_GPU, fourways
 
-from fourways import cli, lesson, tables, timeline, toolchain
+from fourways import lesson, tables, timeline
 from fourways.kernels import InputError
-
-NO_GPU = pytest.mark.skipif(toolchain.missing("gpu") is None, reason="this machine has a GPU")
-
-
-def fourways(*words: str | Path) -> Result:
-    return CliRunner().invoke(cli.app, [str(word) for word in words])
 
 
 @pytest.fixture

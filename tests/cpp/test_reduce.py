@@ -184,7 +184,7 @@ def test_temporary_storage_is_freed_whatever_happens(root: Path, tmp_path: Path)
 def test_every_piece_of_cuda_shown_is_a_piece_of_a_file(root: Path) -> None:
     found = lesson.find("03")
     shown = re.findall(r"^```cuda\n(.*?)^```", found.path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-    names = [found.meta["kernel"], *found.meta["also"]]
+    names = found.kernels
     files = [kernels.source(name) for name in names]
     files += [path.read_text(encoding="utf-8") for path in (root / "cpp" / "aot").glob("*.cu") if path.stem in names]
     assert len(shown) >= 2

@@ -223,6 +223,13 @@ def test_pycuda_that_does_not_fit(tools: dict[str, Tool], tmp_path: Path, module
     only(problems(tools, None, []), "note")
 
 
+def test_a_compiler_without_a_version_is_compared_with_nothing(tools: dict[str, Tool]) -> None:
+    for changes in ({"version": None}, {"version": None, "path": None}):
+        found = judge(spoil(tools, "nvcc", **changes), DRIVER, [H200])
+        assert [each.level for each in found if "nvcc" in each.what] == ["error"], found
+        assert not [each for each in found if "None" in each.what], found
+
+
 def test_pycuda_missing(tools: dict[str, Tool]) -> None:
     missing = spoil(tools, "PyCUDA", path=None)
     assert only(problems(missing), "warning").remedy == "fourways install-pycuda"

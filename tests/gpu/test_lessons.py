@@ -5,7 +5,7 @@ import pytest
 
 from fourways import lesson, toolchain
 
-LESSONS = [found.slug for found in [*lesson.all_lessons(), *lesson.pages()]]
+LESSONS = [found.slug for found in lesson.lessons_and_pages()]
 
 
 @pytest.mark.parametrize("slug", LESSONS)

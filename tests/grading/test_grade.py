@@ -48,6 +48,15 @@ WRONG = {
 }
 
 
+LIST = """
+import contextlib, os
+for file in range(3, 99):
+    with contextlib.suppress(OSError):
+        os.write(file, b"[]")
+os._exit(0)
+"""
+
+
 def handed_in(folder: Path, answers: dict[str, str]) -> list[Path]:
     """Notebooks of lesson 01, exported as for a class, with an answer each."""
     folder.mkdir(exist_ok=True)
@@ -117,11 +126,29 @@ def test_added_and_moved_cells(tmp_path: Path) -> None:
     assert grades.note.startswith("Right: 1 of 1 answers. "), "the empty exercise 2 is no answer"
 
 
+def test_an_answer_that_nobody_can_read_does_not_end_the_grading(tmp_path: Path) -> None:
+    answers = {
+        "a NUL": ("x = '\0'\n", "null bytes"),
+        "no UTF-8": ("import os\nos.write(2, b'\\xff')\nos._exit(1)\n", "ended its process: \ufffd"),
+        "a deep expression": ("-" * 100_000 + "1\n", "raised"),
+        "half a letter": ("x = '\ud800'\n", "raised"),
+        "a verdict that is none": (LIST, "ended its process"),
+    }
+    rows = first(grading.grade(handed_in(tmp_path, {name: text for name, (text, _) in answers.items()})).rows)
+    for name, (_, message) in answers.items():
+        assert rows[name]["verdict"] == "not yet" and message in rows[name]["message"], rows[name]
+    assert "IPython" not in rows["a NUL"]["message"] and "None" not in rows["a NUL"]["message"]
+
+
 def test_a_file_that_is_no_notebook_of_a_lesson(tmp_path: Path) -> None:
     (tmp_path / "notes.ipynb").write_text("{}", "utf-8")
     (tmp_path / "other.ipynb").write_text('{"cells": []}', "utf-8")
+    broken = {"cell_type": "code", "id": "01_doublify-exercise-1", "source": 1}
+    (tmp_path / "broken.ipynb").write_text(json.dumps({"cells": [broken]}), "utf-8")
     rows = first(grading.grade(grading.handed_in([tmp_path])).rows)
-    assert {name: row["verdict"] for name, row in rows.items()} == {"notes": "not judged", "other": "not judged"}
+    assert {name: row["verdict"] for name, row in rows.items()} == dict.fromkeys(
+        ("notes", "other", "broken"), "not judged"
+    )
     assert "fourways export" in rows["other"]["message"]
 
 
@@ -158,7 +185,7 @@ def test_kernels_need_a_case(tmp_path: Path) -> None:
 
 
 def every_exercise() -> list[lesson.Exercise]:
-    return [each for found in [*lesson.all_lessons(), *lesson.pages()] for each in lesson.exercises(found)]
+    return [each for found in lesson.lessons_and_pages() for each in lesson.exercises(found)]
 
 
 @pytest.mark.long

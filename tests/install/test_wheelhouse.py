@@ -54,7 +54,7 @@ def test_wheelhouse_for_a_bare_machine(pip: Pip, python: str, root: Path, tmp_pa
 def test_wheelhouse_leaves_out_what_is_there(pip: Pip, python: str, tmp_path: Path) -> None:
     """As `pip freeze` prints it, and as people write it; what names no package of the lock leaves out none."""
     everything = names(gather(tmp_path / "all", python))
-    freeze = ["CuPy_CUDA13x==14.2.0", "numpy @ file:///numpy", "cuda-core[cu13]>=1.2  # for linking", "PyCUDA"]
+    freeze = ["CuPy_CUDA13x==14.2.0", "numpy @ file:///numpy", "cuda-core[cu13]>=1.2  # was cuda-core==0.1", "PyCUDA"]
     freeze += ["-e git+https://example.com/jinja2#egg=jinja2", "# matplotlib==3.10", "", "jinja", "--hash=sha256:aa"]
     left = names(gather(tmp_path / "some", python, have=[*freeze, " nvidia-*\n"]))
     gone = {"cupy-cuda13x", "numpy", "cuda-core", "pycuda"}

@@ -12,7 +12,7 @@ import pytest
 from fourways import lesson
 
 ADDRESS = "https://github.com/someone/four-ways"
-LESSONS = [*lesson.all_lessons(), *lesson.pages()]
+LESSONS = lesson.lessons_and_pages()
 
 
 @pytest.fixture

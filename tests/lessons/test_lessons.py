@@ -29,6 +29,10 @@ def prose(target: lesson.Lesson) -> str:
     return "\n\n".join(cell.source for cell in target.notebook.cells if cell.cell_type == "markdown")
 
 
+def codes(notebook: Any) -> list[str]:
+    return [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+
+
 def test_there_are_lessons() -> None:
     assert [target.number for target in LESSONS] == [f"{number:02}" for number in range(len(LESSONS))]
     assert len(LESSONS) >= 2
@@ -83,11 +87,10 @@ def test_a_core_of_45_minutes(target: lesson.Lesson) -> None:
     assert lesson.length(target).core <= (30 if target.number in ("00", "01") else 45)
 
 
-@pytest.mark.parametrize("page", [*LESSONS, *lesson.pages()], ids=lambda page: page.slug)
+@pytest.mark.parametrize("page", lesson.lessons_and_pages(), ids=lambda page: page.slug)
 def test_numbers_in_prose_stand_in_the_outputs(page: lesson.Lesson) -> None:
     outputs = [output for cell in lesson.outputs(page) for output in cell]
-    codes = [cell.source for cell in page.notebook.cells if cell.cell_type == "code"]
-    assert prose_numbers.unsupported(page.path.read_text("utf-8"), outputs, codes) == []
+    assert prose_numbers.unsupported(page.path.read_text("utf-8"), outputs, codes(page.notebook)) == []
 
 
 def test_what_goes_deeper_ends_where_it_should(target: lesson.Lesson) -> None:
@@ -99,7 +102,7 @@ def test_what_goes_deeper_ends_where_it_should(target: lesson.Lesson) -> None:
 
 def test_the_reader_predicts_first(target: lesson.Lesson) -> None:
     box = re.compile(r"(?ms)^:{3,}\{admonition\} [^\n]*\n:class: predict$(.*?)^:::")
-    questions = box.findall("\n".join(cell.source for cell in target.notebook.cells if cell.cell_type == "markdown"))
+    questions = box.findall(prose(target))
     assert len(questions) >= 3 == min(3, sum(lesson.asked(target.notebook)))
     for question in questions:
         assert 2 <= len(re.findall(r"^- ", question, re.MULTILINE)) <= 4, question
@@ -176,7 +179,7 @@ def test_short_paragraphs(target: lesson.Lesson) -> None:
 
 def without_names(notebook: Any) -> list[str]:
     """A notebook's code, without imports from fourways and names of its modules."""
-    texts = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    texts = codes(notebook)
     modules = re.findall(r"\w+", " ".join(name for text in texts for name in re.findall(IMPORTS, text, re.MULTILINE)))
     texts = [re.sub(r"\n+", "\n", re.sub(IMPORTS, "", text, flags=re.MULTILINE)) for text in texts]
     return [re.sub(rf"\b({'|'.join(modules)})\.\w+", "fourways.name", text) for text in texts]
@@ -219,10 +222,9 @@ def test_recorded_runs_hold_no_error_and_no_skipped_cell() -> None:
 
 
 def test_code_fits_the_page(target: lesson.Lesson) -> None:
-    cells = [cell.source for cell in target.notebook.cells if cell.cell_type == "code"]
     long = [
         line
-        for source in [*cells, kernels.source(target.meta["kernel"])]
+        for source in [*codes(target.notebook), kernels.source(target.meta["kernel"])]
         for line in source.splitlines()
         if len(line) > 92
     ]
@@ -245,8 +247,8 @@ def test_a_cell_that_runs_needs_no_cell_that_is_skipped(
     there, gone = set(dir(builtins)), set()
     for cell, is_deeper in zip(target.notebook.cells, lesson.deeper(target.notebook), strict=True):
         if cell.cell_type == "code":
-            names = [node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Name)]
-            tree = ast.walk(ast.parse(cell.source))
+            tree = list(ast.walk(ast.parse(cell.source)))
+            names = [node for node in tree if isinstance(node, ast.Name)]
             stored = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
             for node in tree:
                 if isinstance(node, ast.FunctionDef):
@@ -322,8 +324,7 @@ def deprecated(text: str) -> set[str]:
 
 def test_nobody_calls_what_cupy_deprecates(root: Path) -> None:
     assert deprecated("cp.cuda.ExternalStream(0)") == {"cupy.cuda.ExternalStream"}
-    texts = {target.slug: "\n".join(cell.source for cell in target.notebook.cells if cell.cell_type == "code")
-             for target in [*LESSONS, *lesson.pages()]}  # fmt: skip
+    texts = {target.slug: "\n".join(codes(target.notebook)) for target in lesson.lessons_and_pages()}
     texts |= {
         str(path): path.read_text("utf-8") for folder in ("scripts", "tests") for path in (root / folder).rglob("*.py")
     }

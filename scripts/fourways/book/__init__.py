@@ -2,7 +2,8 @@
 
 `python -m fourways.book commands` runs the examples of the commands' pages on this machine's GPU and records their
 results; `… commands time` does so for one command. `… readme` writes the README's table and figure,
-`… wasm` the kernel of lesson 04 in WebAssembly, for which it needs clang.
+`… wasm` the kernel of lesson 04 in WebAssembly, for which it needs clang, and `… architectures` what the compilers say
+of each lesson for each architecture.
 """
 
 from fourways.book.build import assemble, build

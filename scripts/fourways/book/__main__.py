@@ -1,8 +1,4 @@
-"""Generate committed parts of the book and the README.
-
-They are recorded examples of commands, the README's table and figure, the kernel of lesson 04 in WebAssembly, and what
-the compilers say of each architecture.
-"""
+"""Generate committed parts of the book and the README: `fourways.book` says which."""
 
 import sys
 

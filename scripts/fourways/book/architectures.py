@@ -6,11 +6,12 @@ each text with a `__global__` function in its code cells, without cells tagged `
 """
 
 import ast
+import itertools
 import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from html import escape
 from pathlib import Path
@@ -39,14 +40,10 @@ def file() -> Path:
 
 def texts(target: lesson.Lesson) -> dict[str, Path | str]:
     """Return the kernels of a lesson by name: the paths of its files, and the texts in its code cells."""
-    names = [*([target.meta["kernel"]] if "kernel" in target.meta else []), *target.meta.get("also", ())]
-    named: dict[str, Path | str] = {f"{name}.cuh": kernels.path(name) for name in names}
-    cells = [cell for cell in target.notebook.cells if "exercise" not in lesson.tags(cell)]
-    for cell in cells:
-        for text in _strings(cell.source) if cell.cell_type == "code" else ():
-            if "__global__" in text:
-                named[f"text {len(named) - len(names) + 1}"] = text
-    return named
+    files_of: dict[str, Path | str] = {f"{name}.cuh": kernels.path(name) for name in target.kernels}
+    cells = (cell for cell in target.notebook.cells if cell.cell_type == "code" and "exercise" not in lesson.tags(cell))
+    texts_of = (text for cell in cells for text in _strings(cell.source) if "__global__" in text)
+    return files_of | {f"text {number}": text for number, text in enumerate(texts_of, 1)}
 
 
 def _strings(code: str) -> Iterator[str]:
@@ -60,7 +57,7 @@ def _strings(code: str) -> Iterator[str]:
             yield node.value
 
 
-def compiled(target: lesson.Lesson, archs: Sequence[str] = toolchain.ARCHITECTURES) -> dict[str, Any]:
+def compiled(target: lesson.Lesson) -> dict[str, Any]:
     """Compile a lesson's kernels by NVRTC and by nvcc, and return what the compilers say of each.
 
     `sources` is the SHA-256 of the texts. `kernels` holds by the kernel's name, compiler and architecture ("90") the
@@ -71,12 +68,11 @@ def compiled(target: lesson.Lesson, archs: Sequence[str] = toolchain.ARCHITECTUR
     def ask(each: tuple[str, str, str]) -> int | str:
         name, compiler, arch = each
         try:
-            made = building.build(sources[name], compiler, arch)
+            return building.build(sources[name], compiler, arch).registers
         except building.BuildError as refusal:
             return refusal.brief
-        return made.registers
 
-    questions = [(name, compiler, arch) for name in sources for compiler in building.COMPILERS for arch in archs]
+    questions = list(itertools.product(sources, building.COMPILERS, toolchain.ARCHITECTURES))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         answers = list(pool.map(ask, questions))
     said: dict[str, Any] = {}
@@ -95,7 +91,7 @@ def main() -> None:
     before = json.loads(file().read_text(encoding="utf-8")) if file().is_file() else {"stamp": {}, "lessons": {}}
     same = all(before["stamp"].get(key) == stamp[key] for key in ("nvcc", "nvrtc"))
     lessons = {}
-    for each in [*lesson.all_lessons(), *lesson.pages()]:
+    for each in lesson.lessons_and_pages():
         if same and up_to_date(each, before["lessons"]):
             lessons[each.slug] = before["lessons"][each.slug]
         else:
@@ -113,7 +109,7 @@ def rows() -> list[tables.Row]:
     """
     said = json.loads(file().read_text(encoding="utf-8"))["lessons"]
     made: list[tables.Row] = []
-    for target in [*lesson.all_lessons(), *lesson.pages()]:
+    for target in lesson.lessons_and_pages():
         row: tables.Row = {"lesson": target, "kernels": 0, **dict.fromkeys(toolchain.ARCHITECTURES, "–")}
         if up_to_date(target, said):
             whole = [by for by in said[target.slug]["kernels"].values() if any(map(_takes, by.values()))]

@@ -38,7 +38,7 @@ def build(commands: Mapping[str, str], out: Path | None = None) -> Path:
                 log.warning("%s: no outputs in the book. %s", page.lesson.slug, page.stale)
         html = render(source, Path(folder, "output"))
         shutil.rmtree(html / "_sources" / "lessons")  # they hold solutions, which no download does
-        for each in _lessons():
+        for each in lesson.lessons_and_pages():
             nbformat.write(lesson.alone(each), html / "lessons" / f"{each.slug}.ipynb")
             (html / "lessons" / f"{each.slug}.py").write_text(lesson.script(each), encoding="utf-8")
         if out.exists():
@@ -56,7 +56,7 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
 
     book = kernels.root() / "book"
     shutil.copytree(book, source, ignore=shutil.ignore_patterns("recorded", "results"))
-    pages = [merge(each, book / "recorded" / f"{each.slug}.ipynb") for each in _lessons()]
+    pages = [merge(each, book / "recorded" / f"{each.slug}.ipynb") for each in lesson.lessons_and_pages()]
     (source / "lessons").mkdir()
     for page in pages:
         for cell in page.notebook.cells:
@@ -84,10 +84,6 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
     for name, text in made.items():
         (source / name).write_text(text, encoding="utf-8")
     return pages
-
-
-def _lessons() -> list[lesson.Lesson]:
-    return [*lesson.all_lessons(), *lesson.pages()]
 
 
 def _way_styles() -> str:

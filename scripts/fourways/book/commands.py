@@ -7,18 +7,7 @@ from typing import Any
 
 from typer.core import TyperGroup
 
-from fourways import (
-    building,
-    choosing,
-    figures,
-    kernels,
-    linking,
-    profiling,
-    sass,
-    tables,
-    timeline,
-    timing,
-)
+from fourways import building, choosing, figures, kernels, linking, profiling, sass, tables, timeline, timing
 from fourways.book.examples import COMMANDS, Command, own_texts, place, sources
 from fourways.book.merge import provenance, readable
 from fourways.book.record import of_other_devices

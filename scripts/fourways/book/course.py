@@ -32,8 +32,8 @@ ROUTES = {
 }
 
 
-def tables(link: str) -> str:
-    """Return a Markdown table of the course's parts, and one of the routes. `link` is an address with `{}`."""
+def tables() -> str:
+    """Return a Markdown table of the course's parts with links for the README, and one of the routes."""
     lines = ["| lesson | question | minutes |", "| --- | --- | --- |"]
     for part, lessons in parts():
         if part == TEACH:
@@ -41,7 +41,7 @@ def tables(link: str) -> str:
         lines.append(f"| **{part}** | | **{hours(lessons)}** |")
         for each in lessons:
             minutes = lesson.length(each)
-            lines.append(f"| [{title(each)}]({link.format(each.slug)}) | {each.meta['question']} | {minutes} |")
+            lines.append(f"| [{title(each)}](lessons/{each.slug}.md) | {each.meta['question']} | {minutes} |")
     lines += ["", "| route | lessons | minutes |", "| --- | --- | --- |"]
     for route, names in ROUTES.items():
         chosen = (name if name.isdigit() else title(lesson.find(name)) for name in names)
@@ -109,7 +109,7 @@ def needs_map() -> str:
     }
     drawn = []
     for number, (x, y) in places.items():
-        for other in needed[number] - {far for near in needed[number] for far in needed[near]}:
+        for other in sorted(needed[number] - {far for near in needed[number] for far in needed[near]}):
             drawn.append(f'<path d="M{places[other][0]} {places[other][1] + 16} L{x} {y - 16}"/>')
     for number, (x, y) in places.items():
         name = number if number.isdigit() else number.split("_")[-1]
@@ -138,7 +138,7 @@ def parts() -> Iterator[tuple[str, list[lesson.Lesson]]]:
 
 
 def _lessons(names: Sequence[str]) -> list[lesson.Lesson]:
-    by_number = {each.number: each for each in [*lesson.all_lessons(), *lesson.pages()]}
+    by_number = {each.number: each for each in lesson.lessons_and_pages()}
     return [by_number[name] for name in names if name in by_number]
 
 

@@ -11,19 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from fourways import (
-    building,
-    choosing,
-    files,
-    kernels,
-    lesson,
-    linking,
-    profiling,
-    sass,
-    timeline,
-    timing,
-    toolchain,
-)
+from fourways import building, choosing, files, kernels, lesson, linking, profiling, sass, timeline, timing, toolchain
 from fourways.book.record import anonymous, digest
 
 OWN = {

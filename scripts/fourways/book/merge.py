@@ -132,11 +132,15 @@ def _as_html(output: Any) -> str:
     data = output.get("data", {})
     if "image/svg+xml" in data:
         svg = data["image/svg+xml"]
-        image = base64.b64encode(svg.encode()).decode()
-        return f'<img src="data:image/svg+xml;base64,{image}" alt="{escape(figures.description(svg))}">'
+        return picture(svg.encode(), figures.description(svg))
     if 'class="fourways"' in data.get("text/html", ""):
         return readable(data["text/html"])
     return f"<pre>{escape(output.get('text') or data.get('text/plain') or '')}</pre>"
+
+
+def picture(svg: bytes, words: str) -> str:
+    """Return an SVG as an HTML image that holds it, with `words` as its alternative text."""
+    return f'<img src="data:image/svg+xml;base64,{base64.b64encode(svg).decode()}" alt="{escape(words)}">'
 
 
 def _where(stamp: Mapping[str, Any]) -> str:

@@ -72,13 +72,12 @@ def fingerprint(target: lesson.Lesson) -> dict[str, str]:
     For a page without a kernel, the binding consists of the headers that every package carries.
     """
     cells = [(lesson.tags(cell), cell.source) for cell in target.notebook.cells if cell.cell_type == "code"]
-    names = [*([target.meta["kernel"]] if "kernel" in target.meta else []), *target.meta.get("also", ())]
     aot = kernels.root() / "cpp" / "aot"
-    files_of = [aot / f"{name}.{end}" for name in names for end in ("cu", "cpp")]
+    files_of = [aot / f"{name}.{end}" for name in target.kernels for end in ("cu", "cpp")]
     bindings = _with_headers(files_of or [aot / "gpu_array.cpp", aot.parent / "package" / "launch_arguments.hpp"])
     return {
         "cells": digest([repr(cells).encode()]),
-        "kernel": digest(kernels.path(name).read_bytes() for name in names),
+        "kernel": digest(kernels.path(name).read_bytes() for name in target.kernels),
         "binding": digest(file.read_bytes() for file in bindings),
     }
 

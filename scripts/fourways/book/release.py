@@ -1,19 +1,18 @@
 """The book as files for a release, named by version: an archive of its pages, an EPUB, a PDF, and checksums."""
 
-import hashlib
 import os
 import re
 import shutil
 import subprocess
-import tomllib
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from fourways import files, kernels
+from fourways import __version__, files, kernels
 from fourways.book.build import assemble, build, render
 from fourways.book.merge import BookError
+from fourways.book.record import digest
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _STYLES = ("pygments.css", "epub.css")
@@ -28,19 +27,18 @@ td, th { padding: 0.2em 0.4em; text-align: left; border-bottom: 1px solid #999; 
 """
 
 
-def release(commands: Mapping[str, str], out: Path | None = None) -> list[Path]:
-    """Build the book, write it as files for a release into the folder `out`, and return their paths.
+def release(commands: Mapping[str, str]) -> list[Path]:
+    """Build the book, write it as files for a release into the folder `build/release-files`, and return their paths.
 
-    The folder (default `build/release-files`) is replaced as a whole: `four-ways-VERSION.zip`, with the pages as
-    `build/book` has them, `.epub`, `.pdf`, and `SHA256SUMS`. Raises BookError, and leaves `out` unchanged, if the book
-    cannot be built, or if there is no Chromium to print the PDF.
+    The folder is replaced as a whole: `four-ways-VERSION.zip`, with the pages as `build/book` has them, `.epub`,
+    `.pdf`, and `SHA256SUMS`. Raises BookError, and leaves the folder unchanged, if the book cannot be built, or if
+    there is no Chromium to print the PDF.
     """
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         raise BookError("There is no Chromium, which prints the PDF: on Debian, `apt install chromium`.")
-    root = kernels.root()
-    out = out or root / "build" / "release-files"
-    name = f"four-ways-{tomllib.loads((root / 'pyproject.toml').read_text(encoding='utf-8'))['project']['version']}"
+    out = kernels.root() / "build" / "release-files"
+    name = f"four-ways-{__version__}"
     pages = build(commands).parent
     with TemporaryDirectory(prefix=".release-", dir=pages.parent) as folder:
         work, made = Path(folder), Path(folder, "made")
@@ -50,7 +48,7 @@ def release(commands: Mapping[str, str], out: Path | None = None) -> list[Path]:
         assemble(work / "source", commands)
         _tidy(next(render(work / "source", work / "epub", "epub").glob("*.epub")), made / f"{name}.epub")
         _print(browser, render(work / "source", work / "single", "singlehtml") / "index.html", made / f"{name}.pdf")
-        sums = (f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in sorted(made.iterdir()))
+        sums = (f"{digest([path.read_bytes()])}  {path.name}\n" for path in sorted(made.iterdir()))
         (made / "SHA256SUMS").write_text("".join(sums), encoding="utf-8")
         if out.exists():
             out.rename(work / "old")  # deleted with the temporary folder

@@ -4,7 +4,6 @@ A deck holds the lesson's question and bet, each prediction with its answer on t
 decision between just in time and ahead of time. The outputs are the recorded ones.
 """
 
-import base64
 import re
 from collections.abc import Iterator
 from html import escape
@@ -12,7 +11,7 @@ from typing import Any
 
 from fourways import figures, kernels, lesson, tables
 from fourways.book import course
-from fourways.book.merge import readable
+from fourways.book.merge import picture, readable
 
 _DECISION = re.compile(r"^## (Just in time or ahead of time\?)$(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
 _LINES, _WIDE = 16, 100  # of an output on a slide; text that is wider wraps
@@ -137,8 +136,7 @@ def _html(source: str, inline: bool = False) -> str:
 
 
 def _figure(heading: str, svg: bytes, words: str) -> str:
-    image = f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
-    return f'{_heading(heading)}<figure><img src="{image}" alt="{escape(words)}"></figure>'
+    return f"{_heading(heading)}<figure>{picture(svg, words)}</figure>"
 
 
 def _printed(output: Any, data: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ Everything on a card is taken from the lesson and its recording:
 
 import copy
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from fourways import lesson
@@ -45,7 +45,8 @@ def notebook(pages: Sequence[tuple[lesson.Lesson, Any]]) -> Any:
         head = f"## {course.title(target)}\n\n{link}\n\n**The bet.** {question}"
         shown, answer = evidence(merged)
         kept = "\n".join(f"- {sentence}" for sentence in keep(merged))
-        tail = [f"**The answer.** {answer}" if answer else "", f"**To keep**\n\n{kept}", *_tables(merged), _run(target)]
+        tables = re.findall(r"(?:^\|.*\|$\n?)+", _parts(merged)[1], re.MULTILINE)
+        tail = [f"**The answer.** {answer}" if answer else "", f"**To keep**\n\n{kept}", *tables, _run(target)]
         cells.append(nbformat.v4.new_markdown_cell(_at_root(head)))
         cells += shown
         cells.append(nbformat.v4.new_markdown_cell(_at_root("\n\n".join(filter(None, tail)))))
@@ -101,7 +102,7 @@ def keep(merged: Any) -> list[str]:
 
 def _parts(merged: Any) -> tuple[str, str]:
     """Return the text of a lesson's core before the section that decides, and that section's, both without boxes."""
-    core = (source for source, deep in zip(_markdown(merged, True), lesson.deeper(merged), strict=True) if not deep)
+    core = (source for source, deep in zip(_markdown(merged), lesson.deeper(merged), strict=True) if not deep)
     sections = re.split(r"^## (.+)$", _BOX.sub("", "\n\n".join(core)), flags=re.MULTILINE)
     titles = sections[1::2]
     plain = [place for place, title in enumerate(titles) if not re.match("Exercise|Sources", title)]
@@ -109,13 +110,9 @@ def _parts(merged: Any) -> tuple[str, str]:
     return "\n".join(sections[2 : 2 * chosen + 2 : 2]), sections[2 * chosen + 2]
 
 
-def _markdown(merged: Any, all_cells: bool = False) -> Iterator[str]:
-    """Yield the text of each Markdown cell; with `all_cells` an empty text for each code cell, too."""
-    for cell in merged.cells:
-        if cell.cell_type == "markdown":
-            yield cell.source
-        elif all_cells:
-            yield ""
+def _markdown(merged: Any) -> list[str]:
+    """Return the text of each cell, an empty one for a code cell."""
+    return [cell.source if cell.cell_type == "markdown" else "" for cell in merged.cells]
 
 
 def _points(text: str) -> list[str]:
@@ -144,10 +141,6 @@ def _sentences(line: str) -> list[str]:
         else:
             sentences.append(part)
     return sentences[1:]
-
-
-def _tables(merged: Any) -> list[str]:
-    return re.findall(r"(?:^\|.*\|$\n?)+", _parts(merged)[1], re.MULTILINE)
 
 
 def _run(target: lesson.Lesson) -> str:

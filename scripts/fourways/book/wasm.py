@@ -5,7 +5,6 @@ holds the SHA-256 of what it was made from.
 """
 
 import base64
-import hashlib
 import json
 import shutil
 import subprocess
@@ -13,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fourways import files, kernels
+from fourways.book.record import digest
 
 VARIANTS = {"0,0": ("-DTILED=0", "-DTILE=32", "-DPAD=0")} | {
     f"{tile},{pad}": (f"-DTILE={tile}", f"-DPAD={pad}") for tile in (16, 32, 64) for pad in (0, 1, 2, 4)
@@ -38,7 +38,7 @@ def fingerprint() -> str:
     cpp = kernels.root() / "cpp"
     sources = (kernels.path("transpose"), *sorted((cpp / "wasm").iterdir()))
     parts = [path.read_bytes() for path in sources] + [repr((_OPTIONS, VARIANTS)).encode()]
-    return hashlib.sha256(b"\0".join(parts)).hexdigest()
+    return digest([b"\0".join(parts)])
 
 
 def build() -> Path:

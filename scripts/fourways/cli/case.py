@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fourways.cli.options import CaseFile, Entry, console, one_of, tell, writable
+from fourways.cli.options import CaseFile, Entry, one_of, say, tell, writable
 
 
 def case(
@@ -69,7 +69,7 @@ def case(
         raise typer.BadParameter(f"{target} is there already: name another, or remove it", param_hint="--output")
     signature = signature_of(path, entry)
     files.write_text(writable(target) or target, skeleton(signature, path.read_text(encoding="utf-8")))
-    console.print(str(signature), markup=False, highlight=False, soft_wrap=True)
+    say(signature)
     written = files.short(target)
     chosen = ["--entry", entry] if entry else []
     tell(f"written: {written}; next: {shlex.join(['fourways', 'check', kernel, *chosen, '--case', str(written)])}")

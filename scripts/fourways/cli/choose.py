@@ -1,6 +1,7 @@
 """The command `fourways choose`."""
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -9,8 +10,8 @@ from rich.prompt import Confirm, IntPrompt, Prompt
 
 from fourways.cli.options import FigureFile, Json, Ways, console, keep, one_of, refusing
 
-_FIRST = "What decides first"
-_THEN = "Then the time"
+_first = partial(typer.Option, rich_help_panel="What decides first")
+_then = partial(typer.Option, rich_help_panel="Then the time")
 _Text = Literal["fixed", "run-time"]
 _Callers = Literal["me", "class", "strangers", "plug-in"]
 _Compiler = Literal["none", "nvrtc", "nvcc"]
@@ -21,58 +22,35 @@ _CHOICES = {"text": _Text, "callers": _Callers, "compiler": _Compiler, "gpus": _
 def choose(
     context: typer.Context,
     text: Annotated[
-        _Text,
-        typer.Option(
-            help="When is the kernel's text known? A formula that users type: run-time.", rich_help_panel=_FIRST
-        ),
+        _Text, _first(help="When is the kernel's text known? A formula that users type: run-time.")
     ] = "fixed",
     callers: Annotated[
-        _Callers,
-        typer.Option(
-            help="Who calls it; strangers install it by pip, a plug-in host takes code.", rich_help_panel=_FIRST
-        ),
+        _Callers, _first(help="Who calls it; strangers install it by pip, a plug-in host takes code.")
     ] = "me",
     compiler: Annotated[
         _Compiler | None,
-        typer.Option(
+        _first(
             help="The compiler on their machines: nvrtc is a wheel, nvcc is the CUDA Toolkit with a C++ compiler. "
-            "Default: nvcc for me and a class, else nvrtc.",
-            rich_help_panel=_FIRST,
+            "Default: nvcc for me and a class, else nvrtc."
         ),
     ] = None,
     gpus: Annotated[
         _Gpus | None,
-        typer.Option(
-            help="Their GPUs; newer: than your CUDA Toolkit. Default: known for me and a class, else unknown.",
-            rich_help_panel=_FIRST,
-        ),
+        _first(help="Their GPUs; newer: than your CUDA Toolkit. Default: known for me and a class, else unknown."),
     ] = None,
-    pythons: Annotated[int, typer.Option(min=1, help="Versions of Python that they have.", rich_help_panel=_FIRST)] = 1,
-    systems: Annotated[int, typer.Option(min=1, help="Operating systems that they have.", rich_help_panel=_FIRST)] = 1,
-    nodes: Annotated[int, typer.Option(min=1, help="Machines that start a run at once.", rich_help_panel=_FIRST)] = 1,
-    sharing: Annotated[int, typer.Option(min=1, help="Processes on one GPU.", rich_help_panel=_FIRST)] = 1,
+    pythons: Annotated[int, _first(min=1, help="Versions of Python that they have.")] = 1,
+    systems: Annotated[int, _first(min=1, help="Operating systems that they have.")] = 1,
+    nodes: Annotated[int, _first(min=1, help="Machines that start a run at once.")] = 1,
+    sharing: Annotated[int, _first(min=1, help="Processes on one GPU.")] = 1,
     within: Annotated[
-        str | None,
-        typer.Option(
-            help="The first result must come within this time after a process starts, as 50ms.", rich_help_panel=_FIRST
-        ),
+        str | None, _first(help="The first result must come within this time after a process starts, as 50ms.")
     ] = None,
-    offline: Annotated[
-        bool, typer.Option("--offline", help="Their machines have no internet.", rich_help_panel=_FIRST)
-    ] = False,
-    kernel: Annotated[
-        str, typer.Option(help="How long the GPU works on one launch: 30us or 0.2ms.", rich_help_panel=_THEN)
-    ] = "30us",
-    launches: Annotated[
-        int, typer.Option(min=0, help="Launches in a run of the program, after its first.", rich_help_panel=_THEN)
-    ] = 200,
-    runs: Annotated[int, typer.Option(min=1, help="Runs of the program in a day.", rich_help_panel=_THEN)] = 100,
-    cold: Annotated[
-        int, typer.Option(min=0, help="The number of these runs that find nothing built.", rich_help_panel=_THEN)
-    ] = 1,
-    edits: Annotated[
-        int, typer.Option(min=0, help="How often in a day the kernel changes and is built.", rich_help_panel=_THEN)
-    ] = 0,
+    offline: Annotated[bool, _first("--offline", help="Their machines have no internet.")] = False,
+    kernel: Annotated[str, _then(help="How long the GPU works on one launch: 30us or 0.2ms.")] = "30us",
+    launches: Annotated[int, _then(min=0, help="Launches in a run of the program, after its first.")] = 200,
+    runs: Annotated[int, _then(min=1, help="Runs of the program in a day.")] = 100,
+    cold: Annotated[int, _then(min=0, help="The number of these runs that find nothing built.")] = 1,
+    edits: Annotated[int, _then(min=0, help="How often in a day the kernel changes and is built.")] = 0,
     way: Ways = None,
     results: Annotated[
         list[Path] | None,

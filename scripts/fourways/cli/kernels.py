@@ -42,9 +42,10 @@ def build(
     from fourways.ways import WAYS
 
     own = {name: way.make for name, way in WAYS.items() if way.make}
-    options.one_of(compiler, [*building.ALL_COMPILERS, *own], "--compiler")
+    known = [*building.ALL_COMPILERS, *own]
+    options.one_of(compiler, known, "--compiler")
     path, archs = lesson.kernel_file(kernel), toolchain.architectures(arch or ["sm_90"])
-    names = compiler or [*building.ALL_COMPILERS, *own]
+    names = compiler or known
     with options.errors.status(f"compiling {path.name}") as status:
         mine = options.target(kernel, entry, case) if case else None
         given = [*(mine.options if mine else ()), *(option or ())]
@@ -82,7 +83,7 @@ def signature(
         signatures = building.signatures(path, entry or (), option or ())
     table = building.signature_table(building.signature_rows(signatures.values()))
     for each in signatures.values():
-        options.console.print(str(each), markup=False, highlight=False, soft_wrap=True)
+        options.say(each)
     options.console.print(table)
     options.keep(json_file, [table], None, lambda: None)
 

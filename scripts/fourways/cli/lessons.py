@@ -92,12 +92,9 @@ def open_lessons(
         installs = f"{files.short(Path(sys.executable))} -m pip install jupyterlab"
         raise RuntimeError(f"JupyterLab is not installed; `{installs}`, then the same command again")
     words = [str(copies[asked[0]].resolve()), *context.meta[_FOR_JUPYTERLAB]]
-    if ip:
-        words.append(f"--ip={ip}")
-    if port:
-        words.append(f"--port={port}")
-    if no_browser:
-        words.append("--no-browser")
+    words += [f"--ip={ip}"] if ip else []
+    words += [f"--port={port}"] if port else []
+    words += ["--no-browser"] if no_browser else []
     if os.geteuid() == 0 and "--allow-root" not in words:
         words.append("--allow-root")
         print("You are root, which JupyterLab refuses by itself: it gets --allow-root.")

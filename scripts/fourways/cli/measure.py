@@ -62,7 +62,7 @@ def check(
     rows: list[Row] = []
     with options.keeping(json_file) as kept:
         for target, name in chosen.items():
-            options.console.print(name, style="bold", markup=False, highlight=False, soft_wrap=True)
+            options.say(name, "bold")
             rows += [{"file": name, **row} for row in _judged(target, way, timeout, sanitizer)]
             kept[:] = [checking.outcomes(rows)]
     if not sanitizer and any(is_host(row["way"]) and row["outcome"] == "right" for row in rows):
@@ -118,7 +118,7 @@ def _sanitized(target: Any, sanitizer: str) -> Row:
 
     sizes, looked = checking.search(lambda: _ways(target, ["host"]), sanitizer), host.SEARCHES[sanitizer][1]
     at = f"at {len(sizes)} sizes, from {sizes[0]} to {sizes[-1]}" if sizes[1:] else f"at 1 size, {sizes[0]}"
-    options.console.print(f"Nothing was found {at}.\nLooked for: {looked}.", highlight=False, soft_wrap=True)
+    options.say(f"Nothing was found {at}.\nLooked for: {looked}.")
     return {"way": "host", "sizes": len(sizes), "outcome": f"nothing was found: {looked}"}
 
 
@@ -170,7 +170,7 @@ def time(
         )
     _refuse_missing(way, missing)
     name = ", ".join(map(_name, targets))
-    options.console.print(name, style="bold", markup=False, highlight=False)
+    options.say(name, "bold")
     figure_of = timing.first_result_figure if first else timing.figure
     with options.keeping(json_file) as kept, options.errors.status("compiling") as status:
         built = {

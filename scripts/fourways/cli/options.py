@@ -63,15 +63,11 @@ def chosen(names: Sequence[str] | None) -> list[Any]:
     """Return the named lessons, each once; without names, all lessons and the other pages that run."""
     from fourways import lesson
 
-    return list(dict.fromkeys(map(lesson.find, names))) if names else [*lesson.all_lessons(), *lesson.pages()]
+    return list(dict.fromkeys(map(lesson.find, names))) if names else lesson.lessons_and_pages()
 
 
 def target(
-    name: str,
-    entry: str | None = None,
-    case: Path | None = None,
-    reference: str | None = None,
-    timeout: int = 60,
+    name: str, entry: str | None = None, case: Path | None = None, reference: str | None = None, timeout: int = 60
 ) -> Any:
     """Return the lesson or the case that `name` means, and refuse options that are only for a case."""
     from fourways import lesson
@@ -134,9 +130,14 @@ def _write(file: Path | None, tables: Sequence[Any], **more: str) -> None:
         files.write_text(file, files.results(toolchain.stamp(), rows, **more))
 
 
+def say(text: object, style: str = "", to: Console = console) -> None:
+    """Print a text as it is, without markup and line breaks of our own, in a style such as `bold`."""
+    to.print(str(text), style=style, markup=False, highlight=False, soft_wrap=True)
+
+
 def tell(text: object, style: str = "") -> None:
-    """Print an error or a line on progress to standard error, without markup, in a style such as `red`."""
-    errors.print(str(text), style=style, markup=False, highlight=False, soft_wrap=True)
+    """Print an error or a line on progress to standard error, as `say` does."""
+    say(text, style, errors)
 
 
 def find_home() -> None:

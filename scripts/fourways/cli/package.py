@@ -7,18 +7,14 @@ from typing import Annotated
 import typer
 from rich.tree import Tree
 
-from fourways.cli.options import console, errors, refusing
+from fourways.cli.options import CaseFile, console, errors, refusing, say, tell
 
 
 def package(
     kernel: Annotated[Path, typer.Argument(metavar="MY.CU", help="A .cu or .cuh file of your own.")],
-    case: Annotated[
-        Path | None,
-        typer.Option("--case", help="Its case: `make_inputs(size)`, `reference(*inputs)` and, if need be, `launch`."),
-    ] = None,
+    case: CaseFile = None,
     folder: Annotated[
-        Path | None,
-        typer.Argument(metavar="DIR", help="A folder: new, empty, or made by this command; default: NAME."),
+        Path | None, typer.Argument(metavar="DIR", help="A folder: new, empty, or made by this command; default: NAME.")
     ] = None,
     entry: Annotated[
         str | None, typer.Option(help="The kernel, if the file holds several; of a template `scale<float, 4>`.")
@@ -66,9 +62,9 @@ def package(
             interface, kept = packages.write(mine, name, folder, force)
     console.print(_tree(folder))
     for line in interface.told:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        say(line)
     for path in kept:
-        errors.print(f"kept as you edited it: {folder / path}; --force writes over it", markup=False, highlight=False)
+        tell(f"kept as you edited it: {folder / path}; --force writes over it")
     # without a slash pip looks for it on its index
     here = shlex.quote(str(folder if folder.is_absolute() else f"./{folder}"))
     for command in (
@@ -76,7 +72,7 @@ def package(
         f"pip install pytest cupy-cuda13x && pytest {here}",
         f"pip wheel {here} --no-deps --wheel-dir dist",
     ):
-        console.print(command, markup=False, highlight=False, soft_wrap=True)
+        say(command)
 
 
 def _tree(folder: Path, label: str = "") -> Tree:

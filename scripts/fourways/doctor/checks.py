@@ -167,13 +167,13 @@ def judge_linker(tools: dict[str, Tool], driver: Driver | None) -> Iterator[Find
     ours = version(linker.version)
     for name in ("NVRTC", "nvcc"):
         tool = tools[name]
-        if tool.path is None:
+        if tool.version is None:
             continue
         made, pair = version(tool.version), f"{name} {tool.version} and nvJitLink {linker.version}"
         if made > ours:
             what = f"{pair}: a linker takes LTO-IR of its own version or older, so LTO links fail"
             yield Finding("warning", what, f"install an nvidia-nvjitlink as new as the compiler: {SETUP}")
-        elif tool.version and made.major != ours.major:
+        elif made.major != ours.major:
             what = f"{pair}: a linker takes LTO-IR of its own major version alone, so LTO links fail"
             yield Finding("warning", what, f"install an nvidia-nvjitlink of CUDA {made.major}: {SETUP}")
         else:
@@ -198,8 +198,10 @@ def judge_pycuda(tools: dict[str, Tool], driver: Driver | None) -> Iterator[Find
     built, problem = inventory.pycuda_built_against()
     if built is None:
         yield Finding("warning", f"PyCUDA cannot be imported: {problem}", remedy)
-    elif not version(tools["nvcc"].version).major == version(built).major <= version(driver.cuda).major:
-        what = f"PyCUDA is built against CUDA {built}; nvcc is {tools['nvcc'].version}, the driver's CUDA {driver.cuda}"
+    elif (nvcc := tools["nvcc"].version) and not (
+        version(nvcc).major == version(built).major <= version(driver.cuda).major
+    ):
+        what = f"PyCUDA is built against CUDA {built}; nvcc is {nvcc}, the driver's CUDA {driver.cuda}"
         yield Finding("warning", what, remedy)
 
 

@@ -33,10 +33,10 @@ def _judged(task: dict[str, Any]) -> tuple[bool, str]:
         try:
             exec(compile(task["answer"], "<the answer>", "exec"), own)
         except SyntaxError as error:
-            ipython = (
-                " (commands of IPython, % and !, are not judged)" if (error.text or "").lstrip()[:1] in "%!" else ""
-            )
-            return False, f"SyntaxError in line {error.lineno}: {error.msg}{ipython}"
+            is_command = (error.text or "").lstrip().startswith(("%", "!"))
+            ipython = " (commands of IPython, % and !, are not judged)" if is_command else ""
+            line = f" in line {error.lineno}" if error.lineno else ""
+            return False, f"SyntaxError{line}: {error.msg}{ipython}"
         except BaseException as error:
             return False, f"the answer raised {type(error).__name__}: {error}"
     if lacking := [name for name in task["names"] if name not in own]:

@@ -17,6 +17,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import psutil
+
 from fourways import kernels, lesson, toolchain
 from fourways.lesson import Exercise, exercises
 from fourways.tables import Column, Row, Table
@@ -29,20 +31,6 @@ class Limits(NamedTuple):
 
     seconds: float = 120.0
     memory: int = 4 * 2**30
-
-
-_LIMITS = Limits()
-
-
-class Answer(NamedTuple):
-    """An answer to judge: its file, what it answers, and its source.
-
-    The source is "" where the exercise is as it was handed out, and None where its cell is missing.
-    """
-
-    file: Path
-    exercise: Exercise
-    source: str | None
 
 
 def handed_in(paths: Iterable[Path]) -> list[Path]:
@@ -66,7 +54,7 @@ def handed_in(paths: Iterable[Path]) -> list[Path]:
 def grade(
     files: Sequence[Path],
     case: Path | None = None,
-    limits: Limits = _LIMITS,
+    limits: Limits | None = None,
     tell: Callable[[str], Any] = lambda _: None,
 ) -> Table:
     """Judge every answer in the notebooks, and every kernel in the `.cu` files by `case`, and return the verdicts.
@@ -77,6 +65,7 @@ def grade(
     """
     if not case and any(file.suffix == ".cu" for file in files):
         raise kernels.InputError("kernels (.cu) are judged by a case: name it with --case; `fourways case` begins one")
+    limits = limits or Limits()
     rows: list[Row] = []
     folder = os.path.commonpath([file.absolute().parent for file in files]) if files else ""
     jobs: list[tuple[Row, Callable[[], dict[str, Any]]]] = []
@@ -93,15 +82,15 @@ def grade(
         except kernels.InputError as error:
             rows.append(row | {"message": str(error)})
             continue
-        for answer in answers:
-            rows.append(row | {"exercise": f"{answer.exercise.lesson.number}.{answer.exercise.number}"})
-            if not answer.source:
-                missing = "the exercise's cell is missing" if answer.source is None else ""
+        for exercise, source in answers:
+            rows.append(row | {"exercise": f"{exercise.lesson.number}.{exercise.number}"})
+            if not source:
+                missing = "the exercise's cell is missing" if source is None else ""
                 rows[-1] |= {"verdict": "no answer", "message": missing}
-            elif reason := lesson.skip_reason(answer.exercise.lesson.notebook.cells[answer.exercise.cell]):
+            elif reason := lesson.skip_reason(exercise.lesson.notebook.cells[exercise.cell]):
                 rows[-1]["message"] = reason
             else:
-                jobs.append((rows[-1], partial(_notebook, _task(answer), limits)))
+                jobs.append((rows[-1], partial(_notebook, _task(exercise, source), limits)))
 
     def one(job: tuple[Row, Callable[[], dict[str, Any]]]) -> None:
         start = time.perf_counter()
@@ -134,14 +123,16 @@ def _first(row: Row) -> str:
     return line if len(line) <= 90 else line[:89] + "…"
 
 
-def _answers(file: Path) -> Iterator[Answer]:
+def _answers(file: Path) -> Iterator[tuple[Exercise, str | None]]:
     """Yield the answers in a notebook: the code of each exercise's cell, and of cells that the learner added beside it.
 
-    Raises InputError if the file is no notebook of a lesson.
+    The code is "" where the exercise is as it was handed out, and None where its cell is missing. Raises InputError if
+    the file is no notebook of a lesson.
     """
     try:
         cells = json.loads(file.read_text("utf-8"))["cells"]
         ids = [str(cell.get("id", "")) for cell in cells]
+        codes = [_code(cell) for cell in cells]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise kernels.InputError("this is no Jupyter notebook") from None
     slug = next((match[1] for each in ids if (match := re.fullmatch(r"(\w+)-exercise-\d+", each))), None)
@@ -149,7 +140,7 @@ def _answers(file: Path) -> Iterator[Answer]:
         raise kernels.InputError("no exercise has its id: begin with a notebook that `fourways export` wrote")
     for exercise in exercises(lesson.find(slug)):
         if (name := f"{slug}-exercise-{exercise.number}") not in ids:
-            yield Answer(file, exercise, None)
+            yield exercise, None
             continue
         place = ids.index(name)
         first = last = place
@@ -157,23 +148,21 @@ def _answers(file: Path) -> Iterator[Answer]:
             first -= 1
         while last + 1 < len(ids) and not ids[last + 1].startswith(f"{slug}-"):
             last += 1
-        code = [_code(cell) for cell in cells[first : last + 1] if cell.get("cell_type") == "code"]
-        source = "\n\n".join(filter(None, code))
-        yield Answer(file, exercise, "" if source.strip() == exercise.stub.strip() else source)
+        source = "\n\n".join(filter(None, codes[first : last + 1]))
+        yield exercise, ("" if source.strip() == exercise.stub.strip() else source)
 
 
 def _code(cell: dict[str, Any]) -> str:
-    """The source of a cell, without the line `%%needs` of an export."""
-    source = "".join(cell.get("source", ""))
+    """The source of a code cell, without the line `%%needs` of an export; "" for another cell."""
+    source = "".join(cell.get("source", "")) if cell.get("cell_type") == "code" else ""
     return source.partition("\n")[2] if source.startswith("%%needs") else source
 
 
-def _task(answer: Answer) -> dict[str, Any]:
+def _task(exercise: Exercise, source: str) -> dict[str, Any]:
     """Return the task of the process that judges an answer.
 
     Only the main thread parses code: in threads, Python 3.11's parser may fail by a SystemError.
     """
-    exercise, source = answer.exercise, answer.source or ""
     task = {"setup": exercise.setup(source), "answer": source, "given": exercise.rest, "judge": exercise.judge}
     return task | {"names": exercise.names, "secret": secrets.token_hex(16)}
 
@@ -183,11 +172,10 @@ def _notebook(task: dict[str, Any], limits: Limits) -> dict[str, Any]:
         ended = _ended([str(_PROGRAM)], json.dumps(task), Path(folder), limits)
         if isinstance(ended, str):
             return {"verdict": "not yet", "message": ended}
-        try:
+        verdict = None
+        with contextlib.suppress(ValueError, RecursionError):
             verdict = json.loads(ended[0])
-        except ValueError:
-            verdict = {}
-        if verdict.get("secret") != task["secret"]:
+        if not isinstance(verdict, dict) or verdict.get("secret") != task["secret"]:
             return {"verdict": "not yet", "message": f"the answer ended its process: {ended[1]}"}
         return {"verdict": "right" if verdict["is_right"] else "not yet", "message": verdict["message"]}
 
@@ -208,14 +196,12 @@ def _kernel(file: Path, case: Path, limits: Limits) -> dict[str, Any]:
 
 def _ended(words: list[str], task: str, folder: Path, limits: Limits) -> tuple[str, str] | str:
     """Run Python in a session of its own, and return its output and its last words; or the limit that ended it."""
-    import psutil
-
     own = {"TMPDIR": str(folder), "FOURWAYS_CACHE_DIR": str(folder / "cache"), "HOME": str(folder)}
     command = [*_walls(), *(("--bind", str(folder), str(folder)) if _walls() else ())]
     start, problem = time.perf_counter(), ""
     with (
-        Path(folder, "words").open("w+") as said,
-        Path(folder, "output").open("w+") as output,
+        Path(folder, "words").open("w+", errors="replace") as said,
+        Path(folder, "output").open("w+", errors="replace") as output,
         Path(folder, "task").open("w+") as given,
     ):
         given.write(task)
@@ -234,7 +220,7 @@ def _ended(words: list[str], task: str, folder: Path, limits: Limits) -> tuple[s
                 time.sleep(0.05)
                 if time.perf_counter() - start > limits.seconds:
                     problem = f"it took more than {limits.seconds:g} s; does a loop never end?"
-                elif _bytes(psutil, process.pid) > limits.memory:
+                elif _bytes(process.pid) > limits.memory:
                     problem = f"it took more than {limits.memory / 2**30:g} GiB of memory"
         finally:
             with contextlib.suppress(ProcessLookupError):
@@ -249,7 +235,7 @@ def _ended(words: list[str], task: str, folder: Path, limits: Limits) -> tuple[s
         return problem or (output.read(), lines[-1] if lines and by not in set(signal.Signals) else status)
 
 
-def _bytes(psutil: Any, pid: int) -> int:
+def _bytes(pid: int) -> int:
     """Return the bytes of memory that a process and those it started hold."""
     try:
         top = psutil.Process(pid)

@@ -22,7 +22,6 @@ import pathlib, sys, sysconfig
 print("%d.%d" % sys.version_info[:2], pathlib.Path(sysconfig.get_path("include"), "Python.h").is_file())
 """
 
-
 SERVES_ALL = Version("23.2.1")
 """The oldest pip that we tried and that works for every Python from 3.11 to 3.14."""
 

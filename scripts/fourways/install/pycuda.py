@@ -1,7 +1,6 @@
 """PyCUDA built from source, with or without a driver, and installed. PyCUDA has no wheels."""
 
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -55,7 +54,7 @@ def install_pycuda(log: Callable[[str], None] = print) -> None:
 
 def pycuda_problem() -> str | None:
     """Return why this Python cannot import the right PyCUDA, or None. Imports pycuda.driver if there is a driver."""
-    done = subprocess.run([sys.executable, "-c", _PROBE, PYCUDA], capture_output=True, text=True, errors="replace")
+    done = toolchain.run(sys.executable, "-c", _PROBE, PYCUDA)
     reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
     if done.returncode == 0:
         return None

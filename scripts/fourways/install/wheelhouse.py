@@ -40,7 +40,8 @@ def wheelhouse(
         raise InstallError(f"{folder} is there already and not empty: remove it, or name another folder")
     interpreter = find_python(python)
     lock = read_lock((kernels.root() / "requirements.lock").read_text(encoding="utf-8"))
-    carried = _carried({*lock, "pycuda"}, _toolkit(lock), list(have), log)
+    had = [re.sub(r"(^|\s)#.*", "", entry).strip() for entry in have]
+    carried = _carried({*lock, "pycuda"}, _toolkit(lock), had, log)
     entries = [text for name, texts in sorted(lock.items()) if name in carried for text in texts]
     # A marker may exclude all entries of the other packages.
     direct = carried & {canonicalize_name(each.name) for each in _requirements() if not each.marker} - {"pycuda"}
@@ -72,7 +73,7 @@ def _carried(names: set[str], toolkit: set[str], have: list[str], log: Callable[
     carried = {name for name in names if not any(fnmatch.fnmatch(name, pattern) for pattern in patterns)}
     for entry, requirement in refused.items():
         if _pattern(entry) in carried:
-            log(f"carried although that machine has {entry.strip()}: pyproject.toml asks for {requirement}")
+            log(f"carried although that machine has {entry}: pyproject.toml asks for {requirement}")
     if toolkit & carried and not toolkit <= carried:
         log(
             f"CUDA's toolkit is carried whole, because that machine lacks {', '.join(sorted(toolkit & carried))}. "

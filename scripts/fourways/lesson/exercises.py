@@ -99,7 +99,7 @@ def _tree(source: str) -> ast.Module:
     """Return the statements of a cell; none of an answer with an error, or of a cell that runs commands by `!`."""
     try:
         return ast.parse(source)
-    except SyntaxError:  # of an answer, the process that runs it will say so
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # an answer's process will say so
         return ast.Module([], [])
 
 

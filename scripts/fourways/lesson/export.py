@@ -210,15 +210,8 @@ def _grade(notebook: Any, lesson: Lesson, solutions: bool) -> None:
 
 def _nbgrader(cell: str, **given: bool | int) -> dict[str, Any]:
     """Return nbgrader's metadata of the cell with this id, by version 3 of its schema."""
-    return {
-        "schema_version": 3,
-        "grade_id": cell,
-        "grade": False,
-        "solution": False,
-        "locked": False,
-        "task": False,
-        **given,
-    }
+    flags = dict.fromkeys(("grade", "solution", "locked", "task"), False)
+    return {"schema_version": 3, "grade_id": cell, **flags, **given}
 
 
 def _suite(test: str) -> dict[str, Any]:

@@ -71,6 +71,12 @@ class Lesson:
                 return heading[1]
         raise LessonError(f"{self.path.name}: no `# Title`")
 
+    @property
+    def kernels(self) -> list[str]:
+        """The names of its kernels: its own, if it has one, and the further ones."""
+        own = [self.meta["kernel"]] if "kernel" in self.meta else []
+        return [*own, *self.meta.get("also", ())]
+
     def cells(self, tag: str) -> list[str]:
         """Return the source of every code cell with this tag, in order."""
         return [cell.source for cell in self.notebook.cells if cell.cell_type == "code" and tag in tags(cell)]
@@ -98,12 +104,17 @@ def pages() -> list[Lesson]:
     return [Lesson(path) for path in sorted((kernels.root() / "lessons").glob("[a-z]*.md"))]
 
 
+def lessons_and_pages() -> list[Lesson]:
+    """Return all lessons, then the other pages."""
+    return [*all_lessons(), *pages()]
+
+
 def find(name: str) -> Lesson:
     """Return a lesson or page by number (`1`, `01`), slug (`01_doublify`), the slug's word (`doublify`) or path.
 
     Raises NotThereError, which lists the lessons.
     """
-    lessons = [*all_lessons(), *pages()]
+    lessons = lessons_and_pages()
     wanted = Path(name).stem if name.endswith(".md") else name
     for lesson in lessons:
         if wanted.zfill(2) == lesson.number or wanted in (lesson.slug, lesson.slug.partition("_")[2] or lesson.slug):
