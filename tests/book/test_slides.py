@@ -34,6 +34,13 @@ def test_a_deck_holds_questions_answers_figures_and_the_decision(target: lesson.
     )
 
 
+def test_a_decision_with_code_in_it_is_there_from_its_first_cell_to_its_last() -> None:
+    deck = book.deck(lesson.find("14"))
+    said = ["480 times a day", "Take nvrtc", "A class of fifty", "10,000 launches", "Take pybind11", "if anything"]
+    places = [deck.index(words, deck.index("Three programs of other kinds")) for words in said]
+    assert places == sorted(places)
+
+
 def test_all_fits_on_a_projector_and_no_text_is_tiny(browser: Browser, tmp_path: Path) -> None:
     done = fourways("slides", "--folder", tmp_path)
     assert done.exit_code == 0, done.output

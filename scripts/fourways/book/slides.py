@@ -13,7 +13,7 @@ from fourways import figures, kernels, lesson, tables
 from fourways.book import course
 from fourways.book.merge import picture, readable
 
-_DECISION = re.compile(r"^## (Just in time or ahead of time\?)$(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
+_DECISION = "Just in time or ahead of time?"
 _LINES, _WIDE = 16, 100  # of an output on a slide; text that is wider wraps
 _PART = re.compile(
     r"^#+ (?P<heading>[^\n]+)$"
@@ -79,7 +79,7 @@ def _slides(target: lesson.Lesson) -> Iterator[str]:
     yield f"<h1>{_html(course.title(target), True)}</h1><p class=question>{_html(target.meta['question'], True)}</p>"
     heading = ""
     evidence: list[str] = []  # figures, and outputs since a question: they follow its answer
-    asking = False
+    asking = deciding = False
     for cell, outputs in zip(target.notebook.cells, lesson.outputs(target), strict=True):
         if {"exercise", "solution"} & set(lesson.tags(cell)):
             continue
@@ -91,7 +91,7 @@ def _slides(target: lesson.Lesson) -> Iterator[str]:
             if "image/svg+xml" in data:
                 svg = data["image/svg+xml"]
                 evidence.append(_figure(heading, svg.encode(), figures.description(svg)))
-            elif asking and (printed := _printed(output, data)):
+            elif (asking or deciding) and (printed := _printed(output, data)):
                 evidence.append(_heading(heading) + printed)
         prose = cell.source if cell.cell_type == "markdown" else ""
         for part in _PART.finditer(prose):
@@ -112,8 +112,11 @@ def _slides(target: lesson.Lesson) -> Iterator[str]:
                 yield _heading(heading) + _text(part["answer"])
                 yield from evidence
                 asking, evidence = False, []
-        if decision := _DECISION.search(prose):
-            yield _heading(decision[1]) + _text(_PART.sub("", decision[2]))
+        for number, section in enumerate(re.split(r"^## ", prose, flags=re.MULTILINE)):
+            if number:
+                deciding = section.startswith(_DECISION)
+            if deciding and (text := _PART.sub("", section.removeprefix(_DECISION)).strip()):
+                yield _heading(_DECISION) + _text(text)
     yield from evidence
 
 
