@@ -12,14 +12,7 @@ import numpy as np
 
 from fourways import building, checking, figures, kernels, sass, tables, timing, toolchain
 from fourways.case import Case, named_reference
-from fourways.linking.builds import (
-    BUILDS,
-    LinkingError,
-    UnfitError,
-    is_compiled,
-    look_inside,
-    unit_file,
-)
+from fourways.linking.builds import BUILDS, LinkingError, UnfitError, is_compiled, look_inside, unit_file
 from fourways.ways import GPU_SIZE
 
 _CALLS, _SLOPE, _SHIFT = 64, float(np.float32(0.99)), 0.5  # as in cpp/link
