@@ -103,6 +103,16 @@ class Parameter:
         return self.kind in ("input", "output")
 
     @property
+    def is_integer(self) -> bool:
+        """Whether it is a whole number, by value."""
+        return self.kind == "scalar" and "int" in (self.dtype or "")
+
+    @property
+    def element(self) -> str:
+        """The C type of the elements that a pointer points to, or of the value, without const."""
+        return self.type.removeprefix("const ").removesuffix("*").strip()
+
+    @property
     def vector(self) -> tuple[str, int] | None:
         """The dtype of the numbers in one of CUDA's vector types, and their count: ("float32", 4) for `float4 *`."""
         if not (parts := _VECTOR.fullmatch(self.type)):

@@ -186,12 +186,12 @@ def test_the_lesson_s_host_way_is_right() -> None:
         ),
         (
             lambda x, y: x @ np.ones((2, 2)),
-            r"raised ValueError: .*\nIt was called with float32 \(1,\), and float32 \(1,\)",
+            r"raised ValueError: .*\nIt was called with float32 \(0,\), and float32 \(0,\)",
         ),
     ],
 )
 def test_exercise_says_what_people_do(answer, message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert not checking.exercise(answer, make_inputs, lambda x: 3 * x, sizes=(1, 33))
+    assert not checking.exercise(answer, make_inputs, lambda x: 3 * x)
     assert re.search(message, capsys.readouterr().out)
 
 
@@ -202,7 +202,7 @@ def test_integers_that_were_never_written_are_told(capsys: pytest.CaptureFixture
     def make(size: int) -> tuple[np.ndarray]:
         return (np.arange(size, dtype=np.int32),)
 
-    assert not checking.exercise(first_only, make, lambda x: x, sizes=(5,))
+    assert not checking.exercise(first_only, make, lambda x: x)
     assert "element 1 is -2147483648 (what stood there before: never written?), expected 1" in capsys.readouterr().out
 
 
@@ -245,7 +245,7 @@ def fake_cupy(lost: bool) -> SimpleNamespace:
     return SimpleNamespace(cuda=SimpleNamespace(runtime=runtime), asarray=lambda array: array)
 
 
-def test_a_lost_gpu_is_said_at_once(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_lost_gpu_is_said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     def far_outside(x, y):
         raise RuntimeError("cudaErrorIllegalAddress: an illegal memory access was encountered")
 
@@ -255,8 +255,6 @@ def test_a_lost_gpu_is_said_at_once(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     said = r"cudaErrorIllegalAddress: .*\nThis process's GPU context is lost .*\n.* restart the kernel"
     with pytest.raises(checking.CheckFailure, match=rf"^doublify_nvrtc, size 0: RuntimeError: {said}"):
         checking.check(ways)
-    assert not checking.exercise(far_outside, make_inputs, lambda x: x, way="gpu")
-    assert re.match(rf"Not yet: size 0: RuntimeError: {said}", capsys.readouterr().out)
 
 
 def test_exercise_says_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
@@ -264,13 +262,13 @@ def test_exercise_says_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None
         return 3 * x
 
     def forgets_the_last(x, y):
-        y[:-1] = 3 * x[:-1]
+        y[: max(1, len(y) - 1)] = 3 * x[: max(1, len(y) - 1)]
 
     assert checking.exercise(lambda x, y: np.multiply(x, 3, out=y), make_inputs, triple)
     assert capsys.readouterr().out == f"Right at {len(checking.SIZES)} sizes, from 0 to 1000003.\n"
-    assert not checking.exercise(forgets_the_last, make_inputs, triple, sizes=(0, 33))
+    assert not checking.exercise(forgets_the_last, make_inputs, triple)
     assert (
-        "Not yet: size 33: element 32 is nan (never written: it still holds the poison), expected 96.0; 1 of 33 wrong"
+        "Not yet: size 31: element 30 is nan (never written: it still holds the poison), expected 90.0; 1 of 31 wrong"
         in (capsys.readouterr().out)
     )
     assert not checking.exercise(lambda x: None, make_inputs, triple)
@@ -331,7 +329,7 @@ def test_an_exercise_about_launching_does_not_take_numpys_answer(capsys: pytest.
     def prepares(x: np.ndarray, y: np.ndarray) -> None:
         launches(2 * x, y)
 
-    asked = {"make_inputs": make_inputs, "reference": lambda x: 3 * x, "sizes": (0, 1, 33)}
+    asked = {"make_inputs": make_inputs, "reference": lambda x: 3 * x}
     assert checking.exercise(launches, **asked, launches=1)
     assert checking.exercise(dodges, **asked)
     assert not checking.exercise(dodges, **asked, launches=1)
@@ -384,8 +382,6 @@ def test_an_exercise_about_launching_does_not_take_numpys_answer(capsys: pytest.
         assert checking.exercise(dodge, **asked)
         assert not checking.exercise(dodge, **asked, launches=1)
         assert told in capsys.readouterr().out
-    with pytest.raises(ValueError, match="launches are counted for the host way; way='gpu' came"):
-        checking.exercise(launches, **asked, way="gpu", launches=1)
 
 
 def test_an_exercise_varies_its_scalars(capsys: pytest.CaptureFixture[str]) -> None:

@@ -112,6 +112,7 @@ def test_a_kernel_with_cub_says_that_it_has_no_host_way() -> None:
         ("#  include <mma.h>", "it includes <mma.h>"),
         ('    asm volatile("mov.u32 %0, %clock;" : "=r"(x));', "it has inline PTX"),
         ('    asm("");', "it has inline PTX"),
+        ('    __asm__ __volatile__("trap;");', "it has inline PTX"),
     ],
 )
 def test_what_has_no_host_way(tmp_path: Path, line: str, reason: str) -> None:

@@ -167,6 +167,16 @@ def test_what_is_not_run_says_why_and_on_which_gpu(
     assert all("check" not in row for row in rows)
 
 
+def test_the_table_names_the_reference_that_judges(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(toolchain, "gpus", lambda: [GPU])
+    monkeypatch.setattr("fourways.linking.compare._run", lambda *_: None)
+    case, inputs = tmp_path / "mine.py", "def make_inputs(size):\n    return np.ones(size, 'f4')\n"
+    for text, judge in ((inputs, "NumPy"), (f"{inputs}\n\ndef reference(x):\n    return x\n", "mine.py")):
+        case.write_text(f"import numpy as np\n\n\n{text}")
+        (row,) = linking.link_all(builds=["one source"], case=case)
+        assert row["reference"] == judge
+
+
 def test_the_gpu_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert linking.find_gpu(None) is None
     with pytest.raises(ValueError, match="no CUDA device 0 here; there are: none"):

@@ -64,7 +64,7 @@ def make(
         if compiler in own:
             return own[compiler](Path(path).resolve(), arch, options, Path(folder))
         if compiler == "cmake":
-            return _cmake(Path(path).resolve(), arch, options, Path(folder), binding or _own_binding(Path(path).stem))
+            return _cmake(Path(path).resolve(), arch, options, Path(folder), binding)
         maker = _direct if compiler in COMPILERS else _packaged
         return maker(Path(path).resolve(), compiler, arch, options, Path(folder))
 
@@ -125,11 +125,8 @@ def _packaged(path: Path, package: str, arch: str, options: Sequence[str], folde
     return made
 
 
-def _own_binding(kernel: str) -> Binding:
-    return lambda folder, options: build_binding(kernel, folder, options=options)
-
-
-def _cmake(path: Path, arch: str, options: Sequence[str], folder: Path, binding: Binding) -> Made:
+def _cmake(path: Path, arch: str, options: Sequence[str], folder: Path, binding: Binding | None) -> Made:
+    binding = binding or (lambda folder, options: build_binding(path.stem, folder, options=options))
     given = [f"-DCMAKE_CUDA_ARCHITECTURES={arch.removeprefix('sm_')}-real", f"-DCMAKE_CUDA_FLAGS={shlex.join(options)}"]
     try:
         made = Made([binding(folder, given)])

@@ -45,9 +45,8 @@ def build_with_cmake(source: Path, folder: Path, options: Sequence[str], failure
         words = ["-GNinja", "-DCMAKE_BUILD_TYPE=Release", *ours, *options]
         commands.insert(0, ["-S", str(source), "-B", str(folder), *words])
     environment = os.environ | toolchain.variables()
-    environment["PATH"] = (
-        f"{sysconfig.get_path('scripts')}{os.pathsep}{environment['PATH']}"  # the wheels' cmake, ninja
-    )
+    # the wheels' cmake and ninja come first
+    environment["PATH"] = f"{sysconfig.get_path('scripts')}{os.pathsep}{environment['PATH']}"
     for command in commands:
         done = subprocess.run(["cmake", *command], env=environment, capture_output=True, text=True, errors="replace")
         if done.returncode:

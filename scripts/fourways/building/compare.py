@@ -55,9 +55,8 @@ def rows(
                 continue
             row |= {"seconds": summary(made.seconds), "cached_seconds": summary(made.cached) if made.cached else None}
             row |= {f"{artefact}_bytes": size for artefact, size in made.sizes.items()}
-            row |= _needs(made.resources, entry, path) | {
-                "missing": made.missing | _mangled(made.resources, entry, path)
-            }
+            row |= _needs(made.resources, entry, path)
+            row["missing"] = made.missing | _mangled(made.resources, entry, path)
             built.append(row | {f"{what}_bytes": None for what in made.missing if f"{what}_bytes" in row})
         if name == "nvcc" and len(archs) > 1 and all(row["seconds"] for row in built[-len(archs) :]):
             tell(f"a fatbin for {len(archs)} architectures")

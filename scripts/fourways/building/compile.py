@@ -78,7 +78,6 @@ class BuildError(RuntimeError):
 class Build:
     """A compiled kernel file. `seconds` is wall-clock time; `resources`, by entry point, are those of a cubin only."""
 
-    path: Path
     code: bytes
     seconds: float
     resources: dict[str, Resources]
@@ -87,11 +86,6 @@ class Build:
     def registers(self) -> int:
         """The registers per thread, of the entry point that needs most; 0 without machine code."""
         return max((needs.registers for needs in self.resources.values()), default=0)
-
-    @property
-    def shared_bytes(self) -> int:
-        """The bytes of static shared memory per block, of the entry point that needs most."""
-        return max((needs.shared_bytes for needs in self.resources.values()), default=0)
 
 
 def build(
@@ -118,8 +112,8 @@ def build(
     numbers = [name.removeprefix("sm_") for name in ([arch] if isinstance(arch, str) else arch)]
     if len(numbers) > 1 and output != "fatbin":
         raise ValueError(f"a {output} is for one architecture; got {', '.join(numbers)}")
-    code, seconds, log = {"nvrtc": _nvrtc, "nvcc": _nvcc}[compiler](path, numbers, output, options)
-    return Build(path, code, seconds, of_log(log))
+    code, seconds, log = (_nvrtc if compiler == "nvrtc" else _nvcc)(path, numbers, output, options)
+    return Build(code, seconds, of_log(log))
 
 
 def _refused(compiler: str, path: Path, numbers: Sequence[str], log: str) -> BuildError:
@@ -152,7 +146,7 @@ def _nvrtc(path: Path, numbers: Sequence[str], output: str, options: Sequence[st
         log = _fetch(nvrtc, program, "ProgramLog").decode(errors="replace")
         if error:
             raise _refused("NVRTC", path, numbers, log.strip("\0\n ") or error.name)
-        return _fetch(nvrtc, program, {"cubin": "CUBIN", "ptx": "PTX", "ltoir": "LTOIR"}[output]), seconds, log
+        return _fetch(nvrtc, program, output.upper()), seconds, log
     finally:
         nvrtc.nvrtcDestroyProgram(program)
 

@@ -10,7 +10,7 @@ import numpy as np
 from fourways import building, kernels
 from fourways.building import BuildError
 from fourways.case.entry import entry_of
-from fourways.case.file import CaseFile
+from fourways.case.file import CaseFile, named_reference
 from fourways.case.launch import Shape, shape
 from fourways.case.roles import Roles, count, roles, wants
 from fourways.case.skeleton import skeleton
@@ -18,7 +18,6 @@ from fourways.case.values import blank_output, first_nan, read_only, right_outpu
 from fourways.kernels import Signature
 from fourways.ways import WAYS, Ways, missing
 
-_PROBE = 5  # the size of a case's first calls, unless it has sizes of its own
 _UNJUDGED = "Checked against the host way: a mistake in the kernel's idea goes unseen; write a reference into a case."
 _JUDGE = "which says what is right where no reference does"
 _NO_TEMPLATES = (
@@ -31,8 +30,8 @@ class Case:
 
     `entry`, `signature`, `source` and `options` are the kernel's; `file` is the case's, or None. `names` (the inputs),
     `outputs` and `in_place` are names of parameters in the kernel's order; `size` is that of the size, or None.
-    `has_launch` says whether the case has a launch of its own, `launch_inputs` names the inputs that it takes.
-    `compared_with` is a sentence for people.
+    `has_launch` says whether the case has a launch of its own, `launch_inputs` names the inputs that it takes. `probe`
+    is a small size that the case can do. `compared_with` is a sentence for people.
     """
 
     rtol = 1e-5  # float32 rounds, and compilers may contract a product and a sum into one rounding
@@ -45,7 +44,7 @@ class Case:
         self.options, self.timeout = options, timeout
         self.size, self.names, self.outputs, self.in_place = named
         self.rtol, self.atol = given.tolerance("rtol", Case.rtol), given.tolerance("atol", 0.0)
-        self.sizes, self.has_launch = given.several(int, "sizes"), "launch" in given
+        self.sizes, self.probe, self.has_launch = given.several(int, "sizes"), given.probe, "launch" in given
         self._given, self._refuse = given, given.refuse
         self._taken = functools.partial(taken, signature, given)
         self._parameters = {parameter.name: parameter for parameter in signature.parameters}
@@ -85,15 +84,10 @@ class Case:
             text = skeleton(signature, kernel.read_text(encoding="utf-8"))
             given = CaseFile(None, reference or kernel.name, text)
         if reference:
-            given.refer_to(reference)
-        loaded = cls(kernel, signature, given, options, timeout, roles(signature, given, _probe(given)))
+            given.defines["reference"], given.judge = named_reference(reference), reference
+        loaded = cls(kernel, signature, given, options, timeout, roles(signature, given))
         loaded.launch_of(loaded.make_inputs(loaded.probe))  # report an impossible launch now
         return loaded
-
-    @property
-    def probe(self) -> int:
-        """A small size that the case can do."""
-        return _probe(self._given)
 
     @functools.cached_property
     def has_shared(self) -> bool:
@@ -205,17 +199,8 @@ class Case:
                 if not WAYS[way].on_host or not self.has_reference:
                     raise
                 lacks[way] = str(error)
-        return Ways(
-            self.entry,
-            self.make_inputs,
-            self.reference,
-            functions,
-            lacks,
-            self.rtol,
-            self.sizes,
-            self.starts,
-            self.atol,
-        )
+        question = self.make_inputs, self.reference
+        return Ways(self.entry, *question, functions, lacks, self.rtol, self.sizes, self.starts, self.atol)
 
     @property
     def starts(self) -> Mapping[int, int]:
@@ -246,8 +231,3 @@ class Case:
         if (kind := self._parameters[name].kind) == "struct":
             self._refuse(f"launch takes {name}, a {kind}; it can take whole and real numbers, and arrays")
         return name
-
-
-def _probe(given: CaseFile) -> int:
-    """A small size that the case can do."""
-    return next((size for size in given.several(int, "sizes") if size), _PROBE)

@@ -54,6 +54,11 @@ class CaseFile:
     def __contains__(self, key: str) -> bool:
         return key in self.defines
 
+    @property
+    def probe(self) -> int:
+        """The size of the first calls: the first of the case's own sizes, or 5."""
+        return next((size for size in self.several(int, "sizes") if size), 5)
+
     def several(self, kind: type, key: str) -> tuple:
         """The tuple `key` of values of one kind; an empty one where it is not there."""
         values = self.defines.get(key, ())
@@ -97,10 +102,6 @@ class CaseFile:
             hint = "; of an array launch sees its shape alone" if "SimpleNamespace" in str(error) else ""
             self.refuse(f"{key}({asked}){_line(error, self.file)}: {_words(error)}{hint}")
         return tuple(result) if isinstance(result, tuple | list) else (result,)
-
-    def refer_to(self, reference: str) -> None:
-        """Replace the case's reference by the function that `"expected.py:function"` names."""
-        self.defines["reference"], self.judge = named_reference(reference), reference
 
     def refuse(self, problem: str) -> NoReturn:
         """Raise CaseError with the case's name before the problem."""

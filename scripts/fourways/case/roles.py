@@ -4,11 +4,9 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from fourways.case.file import CaseFile
 from fourways.case.values import taken
-from fourways.kernels import Parameter, Signature
+from fourways.kernels import Signature
 
 _SIZE_NAMES = ("n", "N", "size", "count", "length", "len", "num")
 
@@ -22,8 +20,8 @@ class Roles(NamedTuple):
     in_place: tuple[str, ...]
 
 
-def roles(signature: Signature, given: CaseFile, probe: int) -> Roles:
-    """Return the roles that follow from the kernel's signature and the case `given`, called at the size `probe`.
+def roles(signature: Signature, given: CaseFile) -> Roles:
+    """Return the roles that follow from the kernel's signature and the case `given`, called at its size `probe`.
 
     Raises CaseError where the case and the signature do not fit each other.
     """
@@ -35,13 +33,13 @@ def roles(signature: Signature, given: CaseFile, probe: int) -> Roles:
     outputs = given.parameters("outputs", written, signature) or written
     in_place = given.parameters("in_place", outputs, signature)
     wanted = [name for name in parameters if name not in outputs or name in in_place]
-    integers = [name for name in wanted if _is_integer(parameters[name])]
+    integers = [name for name in wanted if parameters[name].is_integer]
     named, *more = given.parameters("size", integers, signature) or (None,)
     if more:
         given.refuse(f"size names {named} and {more[0]}; it is one parameter")
     if named:
-        taken(signature, given, parameters[named], probe)  # before arrays of that size are made
-    values = given.called("make_inputs", probe)
+        taken(signature, given, parameters[named], given.probe)  # before arrays of that size are made
+    values = given.called("make_inputs", given.probe)
     if not outputs:
         given.refuse(f"{signature} writes nothing: each of its pointers is to const")
     if not named and len(values) == len(wanted) - 1:
@@ -65,7 +63,3 @@ def wants(signature: Signature, names: Sequence[str]) -> str:
 def count(values: Sequence[Any], what: str) -> str:
     """`3 values`, `1 value`."""
     return f"{len(values)} {what}{'' if len(values) == 1 else 's'}"
-
-
-def _is_integer(parameter: Parameter) -> bool:
-    return parameter.kind == "scalar" and np.dtype(parameter.dtype or "V").kind in "iu"

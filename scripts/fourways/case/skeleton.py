@@ -1,6 +1,5 @@
 """A first case for a kernel, written from its signature."""
 
-import re
 import textwrap
 from collections.abc import Collection
 
@@ -19,7 +18,7 @@ def skeleton(signature: Signature, source: str = "") -> str:
     """
     given = [each for each in signature.parameters if each.kind != "output"]
     written = [each for each in signature.parameters if each.kind == "output"]
-    integers = [each for each in given if each.kind == "scalar" and "int" in (each.dtype or "")]
+    integers = [each for each in given if each.is_integer]
     size = next((each for each in integers if each.name in ("n", "N", "size")), integers[0] if integers else None)
     inputs = {_name(each): each for each in given if each is not size}
     variables = {name: each for name, each in inputs.items() if each.kind == "input" or not each.dtype}
@@ -57,8 +56,7 @@ def skeleton(signature: Signature, source: str = "") -> str:
 
 def _dtype_name(parameter: Parameter, inputs: Collection[str]) -> str:
     """The skeleton's name for the dtype of a struct: its type, unless an input or the skeleton has that name."""
-    name = re.sub(r"\W+", "_", parameter.type.removeprefix("const ").removesuffix("*").strip()).strip("_")
-    return safe_name(name, ("np", "size", "make_inputs", *inputs))
+    return safe_name(parameter.element, ("np", "size", "make_inputs", *inputs))
 
 
 def _said(parameter: Parameter) -> str:
@@ -70,8 +68,7 @@ def _said(parameter: Parameter) -> str:
 
 def _name(parameter: Parameter) -> str:
     """The parameter's name, unless Python or the skeleton uses it for something else."""
-    name = parameter.name.replace(" ", "_")
-    return safe_name(name, ("np", "rng", "size"))
+    return safe_name(parameter.name, ("np", "rng", "size"))
 
 
 def _variable(parameter: Parameter, dtype_name: str, structs: Collection[str]) -> str:

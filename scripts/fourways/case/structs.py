@@ -21,7 +21,7 @@ def fields(parameter: Parameter, source: str) -> Fields | None:
     None where the text does not define the struct, by numbers and arrays of numbers alone, or where the fields do not
     fill the size that the compiler says.
     """
-    name = re.escape(parameter.type.removeprefix("const ").removesuffix("*").strip())
+    name = re.escape(parameter.element)
     body = r"\{([^{}()]*)\}"
     plain = without_comments(source)
     written = re.search(rf"\bstruct\s+{name}\s*{body}", plain) or re.search(

@@ -65,18 +65,15 @@ class Guarded:
     """A copy of an array where the way wants it, and on either side `poison`, repeated, where nobody may write."""
 
     def __init__(self, way: str, value: np.ndarray, poison: bytes):
-        self._guard, self._size = _GUARD * value.itemsize, value.nbytes
         self._dtype, self._shape = value.dtype, value.shape
-        self._beside = np.frombuffer(poison * (self._guard // len(poison)), np.uint8)
-        whole = np.empty(self._size + 2 * self._guard, np.uint8)
-        whole[: self._guard] = whole[self._guard + self._size :] = self._beside
+        guard = _GUARD * value.itemsize
+        self._inside = slice(guard, guard + value.nbytes)
+        self._beside = np.frombuffer(poison * (guard // len(poison)), np.uint8)
+        whole = np.empty(value.nbytes + 2 * guard, np.uint8)
+        whole[:guard] = whole[self._inside.stop :] = self._beside
         whole[self._inside] = _octets(value)
         self._whole = place(way, whole)
         self.array = self._view(self._whole)
-
-    @property
-    def _inside(self) -> slice:
-        return slice(self._guard, self._guard + self._size)
 
     def _view(self, whole: Any) -> Any:
         return whole[self._inside].view(self._dtype).reshape(self._shape)
@@ -88,11 +85,11 @@ class Guarded:
 
     def written_beside(self) -> str | None:
         """The first element beside the array that somebody wrote, in words; after `fetched`."""
-        end = self._guard + self._size
-        for start, side in ((0, self._whole[: self._guard]), (end, self._whole[end:])):
+        begin, end = self._inside.start, self._inside.stop
+        for start, side in ((0, self._whole[:begin]), (end, self._whole[end:])):
             if (changed := side != self._beside).any():
-                element = (start + int(changed.argmax()) - self._guard) // self._dtype.itemsize
-                return f"element {element} of {self._size // self._dtype.itemsize}"
+                element = (start + int(changed.argmax()) - begin) // self._dtype.itemsize
+                return f"element {element} of {(end - begin) // self._dtype.itemsize}"
         return None
 
 

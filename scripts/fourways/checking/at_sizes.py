@@ -24,36 +24,28 @@ def exercise(
     function: Callable[..., None],
     make_inputs: Callable[[int], tuple],
     reference: Callable,
-    way: str = "host",
-    sizes: Iterable[int] = SIZES,
     rtol: float = 0.0,
     launches: int = 0,
 ) -> bool:
-    """Try a learner's `function(*inputs, output)` at every size, and return whether it is right at all of them.
+    """Try a learner's `function(*inputs, output)` of NumPy arrays at SIZES, and return whether it is right at all.
 
     Prints the first thing that is wrong: size and element, what came and what was expected, or the exception.
-    `make_inputs`, `reference` and `rtol` are as in a lesson; `way` says where the arrays lie: in NumPy for "host",
-    else on the GPU. Scalars of NumPy's floating types are doubled at every other size, so that no constant passes for
-    them. `launches` is the number of kernels that each call must launch by the host way, for a size above 0. Nothing
-    but these kernels may change the call's arrays, except that the output may be filled with 0 first, and the kernels
-    may take no other arrays. So NumPy does not pass, neither alone nor around a launch. Raises ValueError if
-    `launches` are asked of another way.
+    `make_inputs`, `reference` and `rtol` are as in a lesson. Scalars of NumPy's floating types are doubled at every
+    other size, so that no constant passes for them. `launches` is the number of kernels that each call must launch by
+    the host way, for a size above 0. Nothing but these kernels may change the call's arrays, except that the output may
+    be filled with 0 first, and the kernels may take no other arrays. So NumPy does not pass, neither alone nor around a
+    launch.
     """
-    if launches and not is_host(way):
-        raise ValueError(f"launches are counted for the host way; way={way!r} came")
-    sizes = tuple(sizes)
-    for number, size in enumerate(sizes):
+    for number, size in enumerate(SIZES):
         inputs = tuple(
             value * value.dtype.type(2 - number % 2) if isinstance(value, np.floating) else value
             for value in make_inputs(size)
         )
         expected, watch = reference(*inputs), _Watch(function, len(inputs))
         try:
-            problem = verdict(watch, way, inputs, expected, rtol)
+            problem = verdict(watch, "host", inputs, expected, rtol)
             if not problem and size and launches:
                 problem = watch.problem(launches)
-        except CheckFailure as failure:
-            problem = str(failure)
         except Exception as error:
             problem = f"it raised {type(error).__name__}: {error}"
             if isinstance(error, TypeError | ValueError):  # two arguments swapped, or one forgotten
@@ -63,7 +55,7 @@ def exercise(
         if problem:
             print(f"Not yet: size {size}: {problem}")
             return False
-    print(f"Right at {len(sizes)} sizes, from {min(sizes)} to {max(sizes)}.")
+    print(f"Right at {len(SIZES)} sizes, from {min(SIZES)} to {max(SIZES)}.")
     return True
 
 
@@ -100,7 +92,8 @@ class _Watch:
 
         def note(args: Sequence[Any]) -> Callable[[], None]:
             look()
-            self._takes_another_array |= any(array.size and not _meet(array, arrays) for array in _arrays(args))
+            for array in filter(np.size, _arrays(args)):
+                self._takes_another_array |= not any(np.shares_memory(array, own) for own in arrays)
 
             def finished() -> None:
                 self._launched += 1
@@ -139,11 +132,6 @@ def is_whole(answer: Any) -> bool:
 
 def _arrays(values: Iterable[Any]) -> list[np.ndarray]:
     return [value for value in values if isinstance(value, np.ndarray)]
-
-
-def _meet(one: np.ndarray, others: Iterable[np.ndarray]) -> bool:
-    """Return whether an array shares memory with one of the others."""
-    return any(np.shares_memory(one, other) for other in others)
 
 
 def _kind(value: Any) -> str:

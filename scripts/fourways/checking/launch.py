@@ -63,7 +63,9 @@ def _asked(kernel: Any, name: str, text: str | None) -> Signature:
     if not isinstance(text, str):
         raise TypeError(f"{named(text)} came; a signature, or the text that holds the kernel, is wanted")
     written = [*kernels.parameters(text)]
-    meant = [name] if name and not name.startswith("_Z") else [entry for entry in written if _may_be(name, entry)]
+    meant = [name] if name else written
+    if name.startswith("_Z"):  # mangled, of a function that is no template
+        meant = [entry for entry in written if re.match(rf"_Z{len(entry)}{entry}(?!I)", name)]
     if len(meant) != 1:
         words = f"which kernel of the text is it: {', '.join(written)}?" if written else "the text holds no kernel."
         raise ValueError(f"{words} Give checked() the signature, building.signatures(path, [entry])[entry]")
@@ -77,11 +79,6 @@ def _asked(kernel: Any, name: str, text: str | None) -> Signature:
         file = Path(folder, "kernel.cu")
         file.write_text(text, encoding="utf-8")
         return building.signatures(file, meant, options)[meant[0]]
-
-
-def _may_be(name: str, entry: str) -> bool:
-    """Whether a mangled name, or none, may be that of the function `entry`, which is no template."""
-    return not name or bool(re.match(rf"_Z{len(entry)}{entry}(?!I)", name))
 
 
 def _written(kernel: Any, signature: Signature, library: CuPy) -> Callable[..., Any]:

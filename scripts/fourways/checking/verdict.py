@@ -5,15 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways.checking.arrays import (
-    BESIDE_AN_INPUT,
-    BESIDE_AN_OUTPUT,
-    Expected,
-    Guarded,
-    fresh_outputs,
-    poison,
-    same,
-)
+from fourways.checking.arrays import BESIDE_AN_INPUT, BESIDE_AN_OUTPUT, Expected, Guarded, fresh_outputs, poison, same
 from fourways.tables import Row
 from fourways.ways import is_host
 

@@ -23,11 +23,7 @@ def compiled(unit: str, compiler: Path, command: Sequence[str], folder: Path, su
     Raises Refusal; OSError where the cache cannot be written.
     """
     binary = compiler.resolve()
-    identity = [
-        str(binary),
-        binary.stat().st_size,
-        binary.stat().st_mtime_ns,
-    ]  # its version would take a process
+    identity = [str(binary), binary.stat().st_size, binary.stat().st_mtime_ns]  # its version would take a process
     key = hashlib.sha256(json.dumps([unit, str(compiler), *command, str(folder), identity]).encode()).hexdigest()
     cache = files.cache_dir()
     manifest = cache / f"{key}.json"

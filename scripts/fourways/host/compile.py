@@ -16,7 +16,7 @@ from fourways.host.process import Launch, Process
 _NO_HOST_WAY = {
     r"^\s*#\s*include\s*<cub/": "it uses CUB, whose algorithms need a GPU",
     r"^\s*#\s*include\s*<(cooperative_groups|mma\.h|cuda/pipeline|cuda/barrier)": "it includes <{0}>, GPU-only",
-    r"^[^/\n]*\basm\b\s*(volatile\s*)?\(": "it has inline PTX",
+    r"^[^/\n]*\b(?:asm|__asm__)\b\s*(?:volatile|__volatile__)?\s*\(": "it has inline PTX",
 }
 SANITIZERS = {
     "thread": ("-O1", "-g", "-DFOURWAYS_SANITIZED", "-DFOURWAYS_THREADS", "-fsanitize=thread"),

@@ -3,11 +3,11 @@
 import linecache
 import shutil
 import struct
-import subprocess
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from fourways import files, kernels
+from fourways import files, kernels, toolchain
 from fourways.host.arrays import Layout
 from fourways.host.faults import nearest
 from fourways.host.launch import Launch
@@ -59,9 +59,14 @@ def _source(code: int, program: Path) -> list[str]:
     tool = shutil.which("addr2line") or shutil.which("llvm-addr2line")
     if not tool:
         return ["  (which line it is, addr2line tells: install binutils)"]
-    said = subprocess.run([tool, "-i", "-e", str(program), hex(code - 1)], capture_output=True, text=True).stdout
-    for place in said.splitlines():  # the innermost of inlined functions first
-        path, _, number = place.split(" (")[0].rpartition(":")
+    said = toolchain.run(tool, "-i", "-e", program, hex(code - 1)).stdout
+    line = in_kernel(place.split(" (")[0].rpartition(":")[::2] for place in said.splitlines())
+    return [line] if line else []
+
+
+def in_kernel(places: Iterable[Sequence[str]]) -> str | None:
+    """The first of these places (path, line number) that lies in a kernel file, with its line."""
+    for path, number in places:
         if kernels.is_file(path) and number.isdigit():
-            return [f"  {files.short(Path(path))}:{number}: {linecache.getline(path, int(number)).strip()}"]
-    return []
+            return f"  {files.short(Path(path))}:{number}: {linecache.getline(path, int(number)).strip()}"
+    return None

@@ -1,13 +1,12 @@
 """The host way under a sanitizer, and the sanitizer's report in terms of the kernel."""
 
-import linecache
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
-from fourways import files, kernels
+from fourways import kernels
 from fourways.host.compile import SANITIZE
+from fourways.host.races import in_kernel
 
 SEARCHES = {
     "thread": (("blocks", "thread"), "races between threads of a block, and between blocks in the kernel's arrays"),
@@ -53,26 +52,18 @@ def finding(report: str) -> str:
     """
     lines = []
     for access in _ACCESS.finditer(report):
-        where, width = _in_kernel(access["stack"]), int(access["bytes"])
+        where, width = in_kernel(_FRAME.findall(access["stack"])), int(access["bytes"])
         if not where:  # cpp/host's own
             continue
         *earlier, verb = access["verb"].lower().replace("previous", "earlier").split()
         done = " ".join([*earlier, "written" if verb == "write" else verb])
         element = _outside(report, width) or _raced(report, int(access["address"], 16), width) or f"{width} bytes"
         lines += [where, f"    {done} by thread {access['thread'] or 0} of its block: {element}"]
-    lines = lines or [where for where in [_in_kernel(report)] if where]
+    lines = lines or list(filter(None, [in_kernel(_FRAME.findall(report))]))
     kind = _KIND.search(report)
     if not lines or not kind:
         return report
     return "\n".join([f"{kind[0]}. {_MEANS.get(kind[1], '')}".rstrip(), *lines])
-
-
-def _in_kernel(stack: str) -> str | None:
-    """The innermost of these frames that lies in a kernel file, with its line."""
-    for path, number in _FRAME.findall(stack):
-        if kernels.is_file(path):
-            return f"  {files.short(Path(path))}:{number}: {linecache.getline(path, int(number)).strip()}"
-    return None
 
 
 def _outside(report: str, width: int) -> str | None:

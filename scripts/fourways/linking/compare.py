@@ -12,14 +12,7 @@ import numpy as np
 
 from fourways import building, checking, figures, kernels, sass, tables, timing, toolchain
 from fourways.case import Case, named_reference
-from fourways.linking.builds import (
-    BUILDS,
-    LinkingError,
-    UnfitError,
-    is_compiled,
-    look_inside,
-    unit_file,
-)
+from fourways.linking.builds import BUILDS, LinkingError, UnfitError, is_compiled, look_inside, unit_file
 from fourways.ways import GPU_SIZE
 
 _CALLS, _SLOPE, _SHIFT = 64, float(np.float32(0.99)), 0.5  # as in cpp/link
@@ -77,7 +70,6 @@ def link_all(
     gpu = find_gpu(device)
     if expected:
         named_reference(expected)  # raises before anything is built
-    against = expected or ("" if units else "NumPy")
     rows: list[tables.Row] = []
     with tempfile.TemporaryDirectory() as folder:
         plug_in = [kernels.root() / "cpp" / "link" / name for name in ("apply_transform.cu", "user_transform.cu")]
@@ -90,9 +82,9 @@ def link_all(
             why = _not_run(gpu, arch, loaded)
             for row, _ in program:
                 row |= {"gpu": gpu.name, "compute_capability": gpu.compute_capability} if gpu else {}
-                judges = case and isinstance(loaded, Case) and loaded.has_reference
-                told = against or (case.name if case and judges else program[0][0]["build"])
-                row |= {"not_run": why} if why else {"reference": told}
+                own = case.name if case and isinstance(loaded, Case) and loaded.has_reference else ""
+                judge = expected or own or ("" if units else "NumPy") or program[0][0]["build"]
+                row |= {"not_run": why} if why else {"reference": judge}
             if isinstance(loaded, Case) and not why:
                 _run(program, loaded, elements, device or 0, not units)
     if all(row["error"] for row in rows):

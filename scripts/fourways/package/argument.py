@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fourways.kernels import Parameter
-from fourways.package.interface import Interface, element
+from fourways.package.interface import Interface
 
 _HINTS = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}
 _C_TYPES = {"bool": "bool", "int8": "signed char", "uint8": "unsigned char", "int16": "short"}
@@ -96,7 +96,7 @@ class Argument:
     @property
     def struct(self) -> str:
         """The C++ type of a struct, or of an array's element."""
-        return element(self.parameter.type) if self.parameter else ""
+        return self.parameter.element if self.parameter else ""
 
     @property
     def rank(self) -> int:

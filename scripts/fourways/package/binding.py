@@ -33,14 +33,13 @@ def kept_module(case: KernelCase) -> tuple[str, ModuleType]:
     `files.cache_dir()` keeps the build. Raises PackageError in the compiler's words, OSError where nothing can be kept,
     and what the case raises.
     """
-    made = _context(case)
-    return made["name"], _imported(_built(sources(made), made["name"]), made["name"])
+    package = _built(case)
+    return package.name, _imported(package)
 
 
 def kept_folder(case: KernelCase) -> Path:
     """The folder from which `kept_module` can be imported by its own name, built as that is."""
-    made = _context(case)
-    return _built(sources(made), made["name"]).parent
+    return _built(case).parent
 
 
 def cell(case: KernelCase, function: str) -> str:
@@ -67,7 +66,7 @@ def build_alone(case: KernelCase, folder: Path) -> float:
         made = _context(case)
         texts = sources(made)
         start = time.perf_counter()
-        built = _build(Path(workshop), texts, made["name"], _arch())
+        built = _build(Path(workshop), texts, made["name"])
         seconds = time.perf_counter() - start
         shutil.copytree(built, folder, dirs_exist_ok=True)
     return seconds
@@ -97,23 +96,19 @@ def _context(case: KernelCase) -> dict[str, Any]:
     return context(interface, safe_name(name, taken_names(interface)))
 
 
-def _arch() -> str:
-    """The architecture of this machine's GPU, such as "90"; "90" without a GPU."""
-    return next((gpu.arch.removeprefix("sm_") for gpu in toolchain.gpus()), "90")
-
-
-def _built(texts: dict[str, str], name: str) -> Path:
-    """Return the folder of the package, and build it unless an earlier build is there."""
+def _built(case: KernelCase) -> Path:
+    """Return the folder of the case's package, which has its name, and build it unless an earlier build is there."""
+    made = _context(case)
+    texts, name = sources(made), made["name"]
     compiler = toolchain.nvcc()
     if compiler is None:
         raise PackageError(toolchain.NO_NVCC)
-    arch = _arch()
     versions = [toolchain.program_version(each) for each in (compiler, toolchain.host_compiler()) if each]
-    tools = [sys.version, sys.prefix, pybind11.__version__, str(compiler), *versions]
-    kept = files.cache_dir() / "bindings" / _digest([texts, tools, arch])
+    tools = [sys.version, sys.prefix, pybind11.__version__, str(compiler), *versions, toolchain.gpu_arch()]
+    kept = files.cache_dir() / "bindings" / _digest([texts, tools])
     if not kept.is_dir():
         common = {path: text for path, text in texts.items() if path.startswith("src/arrays/")}
-        workshop = kept.with_name(f".{_digest([common, tools, arch])}")
+        workshop = kept.with_name(f".{_digest([common, tools])}")
         try:
             workshop.mkdir(parents=True, exist_ok=True)
             lock = (workshop / "lock").open("w")
@@ -123,7 +118,7 @@ def _built(texts: dict[str, str], name: str) -> Path:
         with lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # until the file is closed, or its process ends
             if not kept.is_dir():  # another process may have built it meanwhile
-                _build(workshop, texts, name, arch).rename(kept)
+                _build(workshop, texts, name).rename(kept)
     return kept / name
 
 
@@ -131,8 +126,8 @@ def _digest(of: object) -> str:
     return hashlib.sha256(json.dumps(of).encode()).hexdigest()[:32]
 
 
-def _build(workshop: Path, texts: dict[str, str], name: str, arch: str) -> Path:
-    """Build the package and return the folder from which it can be imported.
+def _build(workshop: Path, texts: dict[str, str], name: str) -> Path:
+    """Build the package for this machine's GPU, or for sm_90, and return the folder from which it can be imported.
 
     The workshop keeps the object files that no kernel changes, above all those that include pybind11.
     """
@@ -142,6 +137,7 @@ def _build(workshop: Path, texts: dict[str, str], name: str, arch: str) -> Path:
     installed = workshop / "installed"
     shutil.rmtree(installed, ignore_errors=True)
     _write(workshop, texts)
+    arch = toolchain.gpu_arch().removeprefix("sm_")
     _cmake(name, workshop, workshop / "build", [f"-DCMAKE_CUDA_ARCHITECTURES={arch}-real"])
     shutil.copytree(workshop / "src" / name, installed / name)
     (module,) = (workshop / "build").glob("_binding.*.so")
@@ -166,7 +162,7 @@ def _cmake(name: str, source: Path, folder: Path, options: Sequence[str]) -> Non
         raise PackageError(error.said) from None
 
 
-def _imported(folder: Path, name: str) -> ModuleType:
+def _imported(folder: Path) -> ModuleType:
     """The package in a folder, under a name of its own: others may be called as it is."""
     module, init = f"fourways_binding_{folder.parent.name}", folder / "__init__.py"
     with _IMPORTING:
@@ -178,5 +174,5 @@ def _imported(folder: Path, name: str) -> ModuleType:
                 spec.loader.exec_module(sys.modules[module])
             except ImportError as error:
                 del sys.modules[module]
-                raise PackageError(f"the binding of {name} cannot be imported: {error}") from None
+                raise PackageError(f"the binding of {folder.name} cannot be imported: {error}") from None
     return sys.modules[module]

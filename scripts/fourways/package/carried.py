@@ -25,14 +25,9 @@ def kernel_files(case: KernelCase) -> dict[str, str]:
 
     The names are paths below the folder of the kernel. Raises PackageError for a header above it.
     """
-    folders = (Path(option[2:]) for option in case.options if option.startswith("-I"))
-    return with_headers(case.path, [case.path.parent, *folders])
-
-
-def with_headers(path: Path, folders: Sequence[Path] = ()) -> dict[str, str]:
-    """The texts of a file and of the headers that it includes from its own folder and from `folders`, by path."""
+    folders = [case.path.parent, *(Path(option[2:]) for option in case.options if option.startswith("-I"))]
     texts: dict[str, str] = {}
-    waiting = [(path, path.name)]
+    waiting = [(case.path, case.path.name)]
     while waiting:
         path, name = waiting.pop()
         if name in texts:

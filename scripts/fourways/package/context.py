@@ -13,7 +13,7 @@ from fourways.package.argument import Argument
 from fourways.package.carried import compiler_options, kernel_files, summary
 from fourways.package.documented import documented
 from fourways.package.environment import IN_CPP, IN_FUNCTION, IN_TESTS
-from fourways.package.interface import Extent, Given, Interface, Value, element, tuple_text, writer
+from fourways.package.interface import Extent, Given, Interface, Value, tuple_text, writer
 
 _EXTRAS = {"cccl": r"#\s*include\s*<(cuda|cub|thrust|nv)/", "curand": r"#\s*include\s*<curand"}
 _SIZES = (0, 1, 31, 32, 33, 255, 256, 257, 1009, 65_537)
@@ -132,7 +132,7 @@ def constants(interface: Interface) -> dict[str, str]:
     `Clip` is CLIP, `geometry::Clip<float>` GEOMETRY_CLIP_FLOAT.
     """
     structs = {
-        name: element(each.type)
+        name: each.element
         for name, each in interface.parameters.items()
         if interface.dtype(name) is None and interface.values[name].dtype.fields
     }

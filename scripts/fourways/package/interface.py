@@ -99,14 +99,9 @@ class Interface:
         return any(isinstance(each, Given) and each.name not in self.parameters for each in values)
 
     @property
-    def given_arrays(self) -> list[str]:
-        """The arrays among the arguments."""
-        return [name for name in self.arrays if name in self.arguments]
-
-    @property
     def like(self) -> str:
-        """The array whose library allocates the outputs; empty where there is none."""
-        return next(iter(self.given_arrays), "")
+        """The first array among the arguments, whose library allocates the outputs; empty where there is none."""
+        return next((name for name in self.arrays if name in self.arguments), "")
 
     @property
     def optional(self) -> bool:
@@ -158,11 +153,6 @@ def numbers(parameter: Parameter, value: Any) -> tuple[str | None, int]:
     if parameter.is_pointer and parameter.vector and value.dtype == parameter.vector[0]:
         return parameter.vector
     return parameter.dtype, 0
-
-
-def element(type: str) -> str:
-    """The C type of the elements that a pointer of this type points to, without const."""
-    return type.removeprefix("const ").removesuffix("*").strip()
 
 
 def tuple_text(items: Iterable[str]) -> str:

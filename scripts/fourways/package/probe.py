@@ -11,8 +11,6 @@ import contextlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-import numpy as np
-
 from fourways.kernels import KernelCase, Parameter
 from fourways.package.carried import launch_source
 from fourways.package.error import PackageError
@@ -42,7 +40,7 @@ def interface(case: KernelCase) -> Interface:
     inputs = [name for name in given if parameters[name].is_pointer]
     allocated = [name for name in case.outputs if name not in case.in_place]
     telling = inputs or allocated  # without inputs the caller must give the outputs
-    integers = [name for name in given if np.dtype(parameters[name].dtype or "V").kind in "iu" and name not in inputs]
+    integers = [name for name in given if parameters[name].is_integer]
     values = {name: [int(probe[name]) for probe in probes] for name in [*integers, size_name]}
     extents = {name: _extent(value, probes, telling) for name, value in values.items()}
     derived = {name: extent for name in integers if (extent := extents[name])}

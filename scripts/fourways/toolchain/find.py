@@ -47,12 +47,9 @@ def roots() -> tuple[Root, ...]:
     compilers = [(Path(folder, "bin", "nvcc"), origin) for folder, origin in named]
     if on_path := shutil.which("nvcc"):
         compilers.append((Path(on_path), "the nvcc on PATH"))
-    unique: dict[Path, Root] = {}
-    for compiler, origin in compilers:
-        folder = _root_of(compiler)
-        if folder.is_dir():
-            unique.setdefault(folder.resolve(), Root(folder, origin))
-    return tuple(unique.values())
+    origins = {_root_of(compiler): origin for compiler, origin in reversed(compilers)}
+    folders = _unique(_root_of(compiler) for compiler, _ in compilers)
+    return tuple(Root(folder, origins[folder]) for folder in folders if folder.is_dir())
 
 
 @functools.cache

@@ -131,8 +131,7 @@ def missing(name: str, of_case: bool = False) -> str | None:
 
 def nvcc_keeps_lines() -> None:
     """Make nvcc compile with source lines from now on."""
-    flags = os.environ.get("NVCC_APPEND_FLAGS", "")
-    os.environ["NVCC_APPEND_FLAGS"] = f"{flags} -lineinfo"
+    os.environ["NVCC_APPEND_FLAGS"] = f"{os.environ.get('NVCC_APPEND_FLAGS', '')} -lineinfo"
 
 
 def loading(function: Callable, stage: Stage) -> Callable:
