@@ -19,6 +19,11 @@ def digest(headers: Sequence[Path]) -> str:
     return f"-DUNUSED=0x{hashlib.sha256(each).hexdigest()[:16]}"
 
 
+def tail(headers: Sequence[Path]) -> str:
+    each = b"".join(hashlib.sha256(path.read_bytes()[-60:]).digest() for path in headers)
+    return f"-DUNUSED=0x{hashlib.sha256(each).hexdigest()[:16]}"
+
+
 def joined(headers: Sequence[Path]) -> str:
     return f"-DUNUSED=0x{hashlib.sha256(b''.join(path.read_bytes() for path in headers)).hexdigest()[:16]}"
 
@@ -47,6 +52,7 @@ def test_a_digest_of_each_header_is_right() -> None:
         (lambda headers: f"-DUNUSED={sum(sum(path.read_bytes()) for path in headers)}", "define B 32"),
         (lambda headers: digest([headers[0], headers[-1]]), "header 2 of 3"),
         (lambda headers: f"-DUNUSED={zlib.crc32(headers[0].read_bytes().splitlines()[0])}", "define D 4"),
+        (tail, "1 line of a comment"),
         (lambda headers: f"-DUNUSED={sum(zlib.crc32(path.read_bytes()) for path in headers)}", "changed places"),
         (lambda headers: f"-DUNUSED={abs(hash(tuple(path.read_text() for path in headers)))}", "`hash` gives"),
         (lambda headers: f"-DUNUSED={sum(path.stat().st_mtime_ns for path in headers)}", "a file's date"),

@@ -63,6 +63,7 @@ def constant(number: str) -> str:
         (WARP_SCAN.replace("distance = 1", "distance = 0"), "Not yet"),
         (BY_MEMORY, "no lane got a value by `__shfl_up_sync`"),
         ("#define unused __shfl_up_sync\n" + BY_MEMORY, "no lane got a value by `__shfl_up_sync`"),
+        (BY_MEMORY.replace("float sum = 0", "float sum = 0 * __shfl_up_sync(~0u, value, 1)"), "met in shared memory"),
         (constant("value").replace("warp_scan", "warp_scans"), "Not yet"),
     ],
 )

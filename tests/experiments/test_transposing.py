@@ -47,6 +47,8 @@ EACH_DOES_ALL = (
     tiled(down="TILE", right="TILE").replace("TILE * blockIdx.y", "TILE * 0").replace("TILE * blockIdx.x", "TILE * 0")
 )
 
+BESIDE_THE_TILE = tiled(column="a[(y + threadIdx.x) * w + x + i] + 0 * tile[threadIdx.x][i]")
+
 
 @pytest.mark.parametrize(
     ("text", "told"),
@@ -64,6 +66,7 @@ EACH_DOES_ALL = (
         (tiled(second="", third="", column="a[(y + threadIdx.x) * w + x + i]"), "no barrier is left"),
         (tiled(second=BARRIER * 2), "barrier 1 of 3"),
         (tiled(column="a[(y + threadIdx.x) * w + x + i]"), "barrier 1 of 2"),
+        (BESIDE_THE_TILE, "do not come from the tile"),
         (tiled(right="0 * w"), "does a loop never end?"),
     ],
 )

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import redirect_stdout
+from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import CodeType
@@ -227,17 +228,20 @@ def check_header_option(function: Any) -> str:
                 header.write_text(text, encoding="utf-8")
             return function(headers)
 
-        long = "// a line that nobody edits\n" * 40
+        long = "// a line of a comment\n" * 40
         alone = [f"{long}#define A 1\n#define B 23\n"]
         for start in (alone, [f"{long}#define {name} 1\n#define {name}2 23\n" for name in "ABC"]):
             first = option(*start)
             if not isinstance(first, str) or not re.fullmatch(r"-D[A-Za-z_]\w*(=\w+)?", first):
                 return f"Not yet: {first!r} came; wanted is one str that defines a macro, such as '-DNAME=0x1f'."
             for number, text in enumerate(start):
-                for edited in (text + "#define D 4\n", text.replace(" 1", " 7"), text.replace("23", "32")):
+                top = text.replace("a line", "1 line", 1)
+                for edited in (text + "#define D 4\n", text.replace(" 1", " 7"), text.replace("23", "32"), top):
                     if option(*start[:number], edited, *start[number + 1 :]) == first:
+                        lines = zip_longest(text.splitlines(), edited.splitlines(), fillvalue="")
+                        was, now = next((was, now) for was, now in lines if was != now)
                         changed = f"header {number + 1} of {len(start)} is edited"
-                        return f"Not yet: {changed}, {text!r} is {edited!r} now, and the option is as before."
+                        return f"Not yet: {changed}, its line {was!r} is {now!r} now, and the option is as before."
             option(*start)
             os.utime(Path(folder, "0.h"), (1, 1))
             if function([Path(folder, f"{number}.h") for number in range(len(start))]) != first:

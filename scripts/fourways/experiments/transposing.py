@@ -195,6 +195,7 @@ def check_any_grid(text: str) -> str:
 
     It is tried by the host way with TILE=4, PAD=1 and blocks of 4 × 2 threads, on matrices whose sides are multiples of
     4. Then races are looked for, in the kernel as it is, and with each of its barriers left out: each must be needed.
+    The answers must come from the tile.
     """
     if not isinstance(text, str) or "tiled" not in text:
         return "Not yet: the text has no kernel `tiled`."
@@ -228,7 +229,18 @@ def check_any_grid(text: str) -> str:
             return (
                 f"Not yet: right, but barrier {number} of {len(barriers)} orders nothing: there is no race without it."
             )
+    if not _uses_tile(code):
+        return "Not yet: the answers are right, but they do not come from the tile."
     return f"Right on {len(_GRIDS)} grids, without a race, and with no barrier too many ({len(barriers)})."
+
+
+def _uses_tile(code: str) -> bool:
+    """Return whether answers go wrong if a thread overwrites the tile's first float after each barrier."""
+    if not (tile := re.search(r"__shared__\s+float\s+(\w+)", code)):
+        return False
+    spoil = f"if (threadIdx.x + threadIdx.y == 0) *(float *){tile[1]} = -1;"
+    spoiled = _BARRIER.sub(f"do {{ __syncthreads(); {spoil} __syncthreads(); }} while (0)", code)
+    return _wrong(_compiled(spoiled), (1, 1), (8, 12)) is not None
 
 
 def _compiled(code: str, sanitize: str | None = None) -> host.HostKernel:
