@@ -109,8 +109,8 @@ def rows() -> list[tables.Row]:
 
     "yes": each kernel is compiled by at least one of the two compilers. "ran": the lesson is recorded on such a GPU.
     "–": the file says nothing of the lesson as it is today. A text that both compilers refuse for every architecture
-    is no kernel by itself, and does not count. `bytes` are those of the largest timed call that was recorded: a row with
-    `seconds`. Other rows with `bytes` are about files, or the memory of processes.
+    is no kernel by itself, and does not count. `bytes` are those of the largest timed call that was recorded. Only rows
+    with `seconds` are calls: the `bytes` of others are those of files, or of the memory of processes.
     """
     said = json.loads(file().read_text(encoding="utf-8"))["lessons"]
     made: list[tables.Row] = []
