@@ -7,7 +7,7 @@
 #   make lessons PYTHON=python3    use an interpreter that has the packages; install nothing
 #                                  (wheels it lacks: WHEELHOUSE=folder, made by `fourways wheelhouse folder`)
 .SECONDARY:
-.PHONY: help setup lessons test test-all bench gpu smoke record readme wasm architectures book book-sphinx release rot lint lock clean
+.PHONY: help setup lessons test test-all bench gpu smoke record readme wasm architectures book book-sphinx release rot lint prose lock clean
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 

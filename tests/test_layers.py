@@ -61,3 +61,10 @@ def test_lessons_and_tests_use_public_names() -> None:
 def test_the_drawing_is_of_today() -> None:
     drawn = layers.ROOT / "book" / "figures" / "packages.svg"
     assert drawn.read_text(encoding="utf-8") == layers.svg(), "python tests/layers.py draws it anew"
+
+
+def test_the_table_for_contributors_has_these_layers() -> None:
+    text = (layers.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| (.+) \|$", text, re.MULTILINE)
+    shown = {int(number): layers.LAYER.keys() & set(re.findall(r"`(\w+)`", packages)) for number, packages in rows}
+    assert shown == {number: set(packages) for number, packages in enumerate(layers.LAYERS, 1)}

@@ -105,7 +105,8 @@ def rows() -> list[tables.Row]:
 
     "yes": each kernel is compiled by at least one of the two compilers. "ran": the lesson is recorded on such a GPU.
     "–": the file says nothing of the lesson as it is today. A text that both compilers refuse for every architecture
-    is no kernel by itself, and does not count. `bytes` are those of the largest timed call that was recorded.
+    is no kernel by itself, and does not count. `bytes` are those of the largest timed call that was recorded. Only rows
+    with `seconds` are calls: the `bytes` of others are those of files, or of the memory of processes.
     """
     said = json.loads(file().read_text(encoding="utf-8"))["lessons"]
     made: list[tables.Row] = []
@@ -139,7 +140,7 @@ def _recorded(target: lesson.Lesson) -> tuple[set[str], int]:
     for path in (kernels.root() / "book" / "results").glob(f"*/{target.slug}.json"):
         content = json.loads(path.read_text(encoding="utf-8"))
         archs.add(content["stamp"]["compute_capability"].replace(".", ""))
-        timed = [row.get("bytes") or 0 for rows in content["tables"].values() for row in rows]
+        timed = [row.get("bytes") or 0 for rows in content["tables"].values() for row in rows if "seconds" in row]
         most = max(most, *timed, 0)
     return archs & set(toolchain.ARCHITECTURES), most
 
