@@ -14,12 +14,6 @@ def test_every_module_is_in_a_layer() -> None:
     assert there - {"__init__", "__main__"} == layers.LAYER.keys()
 
 
-def test_the_guide_lists_the_layers() -> None:
-    rows = re.findall(r"^\| \d+ \| (.*) \|$", (layers.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.M)
-    named = [set(re.findall(r"`(\w+)`", row)) & layers.LAYER.keys() for row in reversed(rows)]
-    assert named == list(map(set, layers.LAYERS))
-
-
 def test_imports_go_down() -> None:
     layer = layers.LAYER | {"__main__": len(layers.LAYERS)}
     up = [f"{each.file.relative_to(layers.ROOT_PACKAGE)} imports {each.package}" for each in IMPORTS
