@@ -6,7 +6,6 @@ Building needs nvcc and a C++ compiler, but no GPU.
 import os
 import re
 import shutil
-import subprocess
 import sys
 import sysconfig
 import time
@@ -14,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from fourways import checking, kernels, lesson, toolchain
+from fourways import checking, kernels, lesson, process, toolchain
 from fourways.tables import Row, Table, seconds
 from fourways.ways import Ways
 
@@ -39,9 +38,7 @@ class Workbench:
     def run(self, *command: object) -> float:
         """Run a command in the folder, and return its seconds. Raises RuntimeError with its output if it fails."""
         start = time.perf_counter()
-        done = subprocess.run(list(map(str, command)), cwd=self.folder, capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(done.stdout + done.stderr)
+        process.output(*command, folder=self.folder)
         return time.perf_counter() - start
 
     def launcher(self, text: str) -> None:
