@@ -91,11 +91,11 @@ class Workbench:
         start, end = next(line.split("\t")[:2] for line in reversed(log) if line.split("\t")[-2].endswith(suffix))
         return (int(end) - int(start)) / 1000
 
-    def loops(self, ways: Ways, number: str = "00") -> Table:
+    def loops(self, ways: Ways) -> Table:
         """Time the whole loop, from an edit to the new result in Python (host clock), for every way on the GPU.
 
         A way is timed in this process and in a fresh one; a way that is built ahead of time only in a fresh one, with
-        its rebuild. The fresh process runs the cells of lesson `number`. Where there is no GPU, the host way is timed.
+        its rebuild. The fresh process runs the cells of lesson 00. Where there is no GPU, the host way is timed.
         The functions of `ways` must read `kernel_file`. Raises AssertionError if an old result comes.
         """
         (x,) = ways.make_inputs(16)
@@ -117,7 +117,7 @@ class Workbench:
             self.edit()
             variables = {"FOURWAYS_ROOT": str(self._root)}
             rebuilt, module = (self.rebuild(), self._root / "build") if WAYS[way].is_shipped_built else (0.0, None)
-            return rebuilt + sum(timing.first_result(lesson.find(number), way, variables, module).values())
+            return rebuilt + sum(timing.first_result(lesson.find("00"), way, variables, module).values())
 
         samplers: dict[tuple[str, str], Callable[[], float]] = {}
         for way in timed:
