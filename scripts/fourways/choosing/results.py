@@ -45,7 +45,7 @@ def costs(*paths: Path) -> dict[str, Cost]:
     kernels.
     Raises ResultsError for a bad file, and if a needed table is in none of the files.
     """
-    rows_of: dict[str, dict[Any, Row]] = {"first_result": {}, "timing": {}, "edit_loop": {}}
+    rows_of: dict[str, dict[Any, Row]] = {name: {} for name in _WANTED}
     origins: dict[str, str] = {}
     for path in paths:
         content = _read(path)

@@ -93,8 +93,8 @@ def not_added(text: str) -> Callable[[Any, Any], Any]:
 def different_results(calls: Mapping[str, Callable[[Any, Any], None]], runs: int = 100, size: int = 2**27) -> Table:
     """Run each `call(x, y)` on the same random numbers from 0 to 1, and count the different results.
 
-    `y` has as many elements as `x`; a result is the bits of all of them. The error is that of
-    a single sum, relative to the sum in float64.
+    `y` has as many elements as `x`; a result is the bits of all of them. The error is that of a single sum, relative to
+    the sum in float64.
     """
     import cupy as cp
 
