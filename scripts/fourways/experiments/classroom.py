@@ -51,13 +51,8 @@ def together(learners: Sequence[int] = (1, 10, 50)) -> Table:
 
 
 def _learner() -> "subprocess.Popen[str]":
-    return subprocess.Popen(
-        [sys.executable, "-P", str(_PROGRAM)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=toolchain.child_environment(),
-    )
+    command, environment = [sys.executable, "-P", str(_PROGRAM)], toolchain.child_environment()
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
 
 
 def _line(process: "subprocess.Popen[str]") -> str:

@@ -52,9 +52,7 @@ class Workbench:
     @property
     def factor(self) -> int:
         """The number that the file multiplies by."""
-        match = _FACTOR.search(self.kernel_file.read_text())
-        assert match
-        return int(match[0])
+        return int(_FACTOR.findall(self.kernel_file.read_text())[0])
 
     def edit(self) -> None:
         """Replace the factor by a random number, which no compiler's cache has seen."""

@@ -27,6 +27,7 @@ SIZE = 16
 """Elements: so few that a kernel takes no time. A case without such a size takes its smallest."""
 SHARED = ("start", "context", "inputs")
 """The stages that do not depend on the way."""
+_OWN_STAGES = [stage for stage in STAGES if stage not in SHARED]
 NO_DIFFERENCE = "no difference"
 _PROGRAM = Path(__file__).with_name("first_result_process.py")
 
@@ -183,7 +184,7 @@ def first_result_table(rows: Sequence[Row]) -> Table:
     columns: list[Column] = [
         "way",
         ("caches", "state"),
-        *((name, lambda row, name=name: seconds(row["stages"][name])) for name in STAGES if name not in SHARED),
+        *((name, lambda row, name=name: seconds(row["stages"][name])) for name in _OWN_STAGES),
         ("sum", "own_seconds"),
         ("p10 – p90", lambda row: seconds_range(row["own_seconds"]["p10"], row["own_seconds"]["p90"])),
         ("against the fastest", "verdict"),
@@ -209,11 +210,8 @@ def first_result_figure(rows: Sequence[Row], kernel: str) -> Any:
     for state, meaning in STATES.items():
         of_state = [row for row in rows if row["state"] == state]
         title = f"{state}, {meaning}:\n{_conclusion(of_state)}"
-        panels[title], ranges[title] = {}, {}
-        for row in of_state:
-            own = {stage: row["stages"][stage] for stage in STAGES if stage not in SHARED}
-            panels[title][row["way"]] = own
-            ranges[title][row["way"]] = (row["own_seconds"]["p10"], row["own_seconds"]["p90"])
+        panels[title] = {row["way"]: {stage: row["stages"][stage] for stage in _OWN_STAGES} for row in of_state}
+        ranges[title] = {row["way"]: (row["own_seconds"]["p10"], row["own_seconds"]["p90"]) for row in of_state}
     label = "seconds besides interpreter, context and inputs (host clock)"
     return figures.stacked_bars(panels, label, f"The first result of {kernel}", ranges=ranges)
 
