@@ -73,3 +73,9 @@ def test_a_cache_trial_notes_each_process(monkeypatch: pytest.MonkeyPatch) -> No
     rows = trial.table().rows
     assert [(row["answer"], row["files_in_the_cache"]) for row in rows] == [(1, 1), (2, 1), (2, 2)]
     assert rows[0]["import_seconds"] == 0.3 and rows[0]["launch_seconds"] == 0.001
+
+
+@pytest.mark.parametrize("text", [None, "", "axpby"])
+def test_a_text_without_the_kernel_is_told(text: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    assert not saxpy_text.check_axpby(text, lambda size: ())
+    assert capsys.readouterr().out == "Not yet: the text has no kernel `axpby`.\n"

@@ -133,6 +133,11 @@ def test_builds_have_a_row_for_each_compiler() -> None:
     assert all(row["seconds"]["samples"] == 3 and row["registers"] > 0 for row in rows)
 
 
+@pytest.mark.parametrize("text", [None, "", "reduce", 'extern "C" __global__ void other(float *y) {}'])
+def test_partial_sums_without_a_kernel(text: Any) -> None:
+    assert sums.check_partial_sums(text) == "Not yet: the text has no kernel `reduce`."
+
+
 def test_the_users_accelerators_do_not_reach_the_row_without_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUPY_ACCELERATORS", "cutensor")
     settings = []

@@ -52,6 +52,7 @@ EACH_DOES_ALL = (
     ("text", "told"),
     [
         ("", "no kernel `tiled`"),
+        ("tiled", "no kernel `tiled`"),
         (tiled(down="h"), "nobody wrote it"),
         (tiled(right="w"), "nobody wrote it"),
         (tiled(third=""), "no barrier orders them"),

@@ -192,11 +192,11 @@ def check_any_grid(text: str) -> str:
     It is tried by the host way with TILE=4, PAD=1 and blocks of 4 × 2 threads, on matrices whose sides are multiples of
     4. Then races are looked for, in the kernel as it is, and with each of its barriers left out: each must be needed.
     """
-    if not isinstance(text, str) or "tiled" not in text:
-        return "Not yet: the text has no kernel `tiled`."
-    code = kernels.without_comments(text)
+    code = kernels.without_comments(text) if isinstance(text, str) else ""
     while macro := _MACRO.search(code):  # a barrier may have a name
         code = re.sub(rf"\b{macro[1]}\b", macro[2].replace("\\", r"\\"), code.replace(macro[0], "\n", 1))
+    if "tiled" not in kernels.parameters(code):
+        return "Not yet: the text has no kernel `tiled`."
     barriers = list(_BARRIER.finditer(code))
     try:
         kernel = _compiled(code)
