@@ -177,27 +177,25 @@ def check_axpby(text: str, make_inputs: Callable[[int], tuple]) -> bool:
     if not isinstance(text, str) or "axpby" not in kernels.parameters(text):
         print("Not yet: the text has no kernel `axpby`.")
         return False
-    for factor in (1, 3, random.randrange(4, 1000)):
-        options = () if factor == 1 else (f"-DB={factor}",)
-        try:
-            kernel = host.compile(text, options=options).get_function("axpby")
-        except (host.CompileError, host.KernelError) as error:
-            print(checking.not_yet(error))
-            return False
+    return all(_is_right(text, factor, make_inputs) for factor in (1, 3, random.randrange(4, 1000)))
 
-        def launch(a: Any, x: Any, y: Any, z: Any, kernel: Any = kernel) -> None:
-            kernel((max(1, (x.size + 255) // 256),), (256,), (a, x, y, z, np.int64(x.size)))
 
-        def reference(a: Any, x: Any, y: Any, factor: int = factor) -> Any:
-            return a * x + factor * y
+def _is_right(text: str, factor: int, make_inputs: Callable[[int], tuple]) -> bool:
+    options = () if factor == 1 else (f"-DB={factor}",)
+    try:
+        kernel = host.compile(text, options=options).get_function("axpby")
+    except (host.CompileError, host.KernelError) as error:
+        print(checking.not_yet(error))
+        return False
 
-        said = io.StringIO()
-        with redirect_stdout(said):
-            is_right = checking.exercise(launch, make_inputs, reference, rtol=1e-5, launches=1)
-        print(said.getvalue().rstrip(), f"({' '.join(options) or 'no option'})")
-        if not is_right:
-            return False
-    return True
+    def launch(a: Any, x: Any, y: Any, z: Any) -> None:
+        kernel((max(1, (x.size + 255) // 256),), (256,), (a, x, y, z, np.int64(x.size)))
+
+    said = io.StringIO()
+    with redirect_stdout(said):
+        is_right = checking.exercise(launch, make_inputs, lambda a, x, y: a * x + factor * y, rtol=1e-5, launches=1)
+    print(said.getvalue().rstrip(), f"({' '.join(options) or 'no option'})")
+    return is_right
 
 
 def check_header_option(function: Any) -> str:

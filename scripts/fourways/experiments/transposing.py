@@ -8,9 +8,9 @@ import math
 import re
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -119,17 +119,9 @@ def attempt(calls: Mapping[str, Callable[[], Any]]) -> None:
 
 def in_a_thread(work: Callable[[], Any]) -> None:
     """Call `work` in a new thread, and print "launched", or its exception."""
-
-    def guarded() -> None:
-        try:
-            work()
-            print("launched")
-        except Exception as error:
-            print(f"{type(error).__name__}: {error}")
-
-    thread = threading.Thread(target=guarded)
-    thread.start()
-    thread.join()
+    with ThreadPoolExecutor() as pool:
+        error = pool.submit(work).exception()
+    print(f"{type(error).__name__}: {error}" if error else "launched")
 
 
 def behind(stream: Any, launch: Callable[[], Any], x: Any, y: Any) -> Any:
