@@ -41,14 +41,15 @@ def lean(folder: Path) -> Programs:
     """
     source, cubin = kernels.path("doublify"), folder / "doublify.cubin"
     cubin.write_bytes(building.build(source, arch=toolchain.gpus()[0].arch).code)
+    by_cupy = text("cupy_cubin")
     needs = {
-        "CuPy, source": ("cupy", "cupy_source", [source]),
-        "CuPy, cubin": ("cupy", "cupy_cubin", [cubin]),
-        "PyCUDA": ("pycuda", "pycuda_alone", [source]),
-        "binding": ("fourways_aot", "binding_alone", []),
-        "cuda.core": ("cuda.core", "cuda_core", [cubin]),
+        "CuPy, source": ("cupy", by_cupy.replace("path=sys.argv[2]", "code=open(sys.argv[2]).read()"), [source]),
+        "CuPy, cubin": ("cupy", by_cupy, [cubin]),
+        "PyCUDA": ("pycuda", text("pycuda_alone"), [source]),
+        "binding": ("fourways_aot", text("binding_alone"), []),
+        "cuda.core": ("cuda.core", text("cuda_core"), [cubin]),
     }
-    return {name: (text(file), words) for name, (module, file, words) in needs.items() if toolchain.installed(module)}
+    return {name: (program, words) for name, (module, program, words) in needs.items() if toolchain.installed(module)}
 
 
 def text(program: str) -> str:
