@@ -1,11 +1,10 @@
 """Whole programs in fresh processes: their comments are where the clock looks."""
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from fourways import kernels, toolchain
+from fourways import kernels
 from fourways.experiments import staged_programs
 
 PROGRAM = """
@@ -76,8 +75,7 @@ def test_the_lean_programs_leave_cupy_out_and_have_all_stages() -> None:
         assert [each for each in stages if each != "load"] == ["import", "context", "launch", "launches", "check"], name
 
 
-def test_cupy_gets_the_source_where_it_gets_the_cubin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(toolchain, "gpus", lambda: [SimpleNamespace(arch="sm_90")])
+def test_cupy_gets_the_source_where_it_gets_the_cubin(tmp_path: Path) -> None:
     programs = staged_programs.lean(tmp_path)
     (source, [source_file]), (cubin, [cubin_file]) = programs["CuPy, source"], programs["CuPy, cubin"]
     (pair,) = [pair for pair in zip(source.splitlines(), cubin.splitlines(), strict=True) if pair[0] != pair[1]]

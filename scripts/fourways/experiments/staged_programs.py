@@ -40,7 +40,7 @@ def lean(folder: Path) -> Programs:
     library is not installed are left out.
     """
     source, cubin = kernels.path("doublify"), folder / "doublify.cubin"
-    cubin.write_bytes(building.build(source, arch=toolchain.gpus()[0].arch).code)
+    cubin.write_bytes(building.build(source, arch=toolchain.gpu_arch()).code)
     by_cupy = text("cupy_cubin")
     needs = {
         "CuPy, source": ("cupy", by_cupy.replace("path=sys.argv[2]", "code=open(sys.argv[2]).read()"), [source]),
