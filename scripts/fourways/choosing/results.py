@@ -72,8 +72,11 @@ def costs(*paths: Path) -> dict[str, Cost]:
 
 
 def plug_in_seconds() -> tuple[float, float] | None:
-    """Return the seconds for a user's formula with CUB in the library, from source and as LTO-IR (lesson 08)."""
-    rows = _read(recorded()[-1].with_name("08_linking.json"))["tables"].get("price", [])
+    """Return the seconds for a user's formula with CUB in the library, from source and as LTO-IR (lesson 08).
+
+    Returns None if they were not recorded.
+    """
+    rows = [row for path in lesson.results("08_linking")[:1] for row in _read(path)["tables"].get("price", [])]
     took = {row["shipped"]: row["seconds"]["median"] for row in rows if row["library"] == "with CUB"}
     return (took["one source"], took["ltoir"]) if {"one source", "ltoir"} <= took.keys() else None
 
