@@ -36,8 +36,8 @@ Programs = Mapping[str, tuple[str, Sequence[str | Path]]]
 def lean(folder: Path) -> Programs:
     """Return programs that double a thousand threes on the first GPU, each without what its way does not need.
 
-    They lie in the folder `programs` beside this file. Their machine code is built into `folder`. Programs whose
-    library is not installed are left out.
+    They lie in the folder `programs` beside this file; "CuPy, source" is `cupy_cubin` with the source in place of the
+    path. Their machine code is built into `folder`. Programs whose library is not installed are left out.
     """
     source, cubin = kernels.path("doublify"), folder / "doublify.cubin"
     cubin.write_bytes(building.build(source, arch=toolchain.gpu_arch()).code)
