@@ -77,6 +77,8 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         parts = name.split(".")
         for end in range(1, len(parts) + 1):
             path = ".".join(parts[:end])
+            if end > 1:  # `cupyx` may be a lazy module: its own imports run now, before there is a stand-in
+                getattr(sys.modules[".".join(parts[: end - 1])], parts[end - 1], None)
             module = sys.modules.get(path) if end < len(parts) else None
             if module is None:
                 module = ModuleType(path)
