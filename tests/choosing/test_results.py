@@ -189,5 +189,6 @@ def test_this_machines_gpu_comes_before_the_books(
         (tmp_path / folder).mkdir(parents=True)
     other = write(stamp=STAMP, name="book/results/a-gpu/01_doublify.json")
     mine = write(stamp=STAMP | {"device": "NVIDIA L4"}, name="book/results/nvidia-l4/01_doublify.json")
+    assert choosing.results.plug_in_seconds() is None, "nobody recorded lesson 08 here"
     assert choosing.recorded(device="NVIDIA L4") == [mine]
     assert choosing.recorded() == choosing.recorded(device="NVIDIA A10") == [other]

@@ -277,7 +277,7 @@ def test_the_package_is_installed_and_tested_by_its_own_tools(
         return subprocess.CompletedProcess(command, 0, "2 passed", "")
 
     monkeypatch.setattr(subprocess, "run", run)
-    monkeypatch.setattr(toolchain, "gpus", list)
+    monkeypatch.setattr(toolchain, "gpu_arch", lambda: "sm_90")
     own_kernel.install("project", "there")
     own_kernel.run_tests("project", "there")
     (pip, _), (pytest_command, options) = called

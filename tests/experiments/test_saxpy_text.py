@@ -2,15 +2,14 @@
 
 import hashlib
 import re
-import subprocess
 import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from fourways import kernels
+from fourways import kernels, process
 from fourways.experiments import saxpy_text
 
 
@@ -65,13 +64,13 @@ def test_other_options_are_told_what_is_wrong(wrong: Callable[[Sequence[Path]], 
 
 
 def test_a_cache_trial_notes_each_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(words: Sequence[str], env: dict[str, str], **_: object) -> SimpleNamespace:
-        include = next(word for word in words if word.startswith("-I"))
-        answer = Path(include[2:], "answer.h").read_text().split()[-1]
-        Path(env["CUPY_CACHE_DIR"], hashlib.sha256("".join(words).encode()).hexdigest()).touch()
-        return SimpleNamespace(returncode=0, stdout=f"[{answer}, 0.3, 0.1, 0.05, 0.001]", stderr="")
+    def run(program: str, task: dict[str, Any], environment: dict[str, str]) -> dict[str, Any]:
+        include, *_ = task["options"]
+        answer = Path(include.removeprefix("-I"), "answer.h").read_text().split()[-1]
+        Path(environment["CUPY_CACHE_DIR"], hashlib.sha256(str(task).encode()).hexdigest()).touch()
+        return {"answer": int(answer), "stages": [0.3, 0.1, 0.05, 0.001]}
 
-    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr(process, "answer", run)
     trial = saxpy_text.CacheTrial()
     trial.run("new")
     trial.header.write_text("#define ANSWER 2\n")
@@ -82,8 +81,7 @@ def test_a_cache_trial_notes_each_process(monkeypatch: pytest.MonkeyPatch) -> No
     assert rows[0]["import_seconds"] == 0.3 and rows[0]["launch_seconds"] == 0.001
 
 
-def test_a_cache_trial_tells_why_a_process_failed(monkeypatch: pytest.MonkeyPatch) -> None:
-    failed = SimpleNamespace(returncode=1, stdout="", stderr="no GPU here\n")
-    monkeypatch.setattr(subprocess, "run", lambda *_, **__: failed)
-    with pytest.raises(RuntimeError, match="new: a fresh process failed:\nno GPU here"):
-        saxpy_text.CacheTrial().run("new")
+@pytest.mark.parametrize("text", [None, "", "axpby"])
+def test_a_text_without_the_kernel_is_told(text: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    assert not saxpy_text.check_axpby(text, lambda size: ())
+    assert capsys.readouterr().out == "Not yet: the text has no kernel `axpby`.\n"

@@ -1,7 +1,10 @@
 """The judges of lesson 03's exercises, and what compilers say, as far as it needs no GPU."""
 
+from typing import Any
+
 import pytest
 
+from fourways import process
 from fourways.experiments import sums
 from fourways.experiments.sums import exercises
 
@@ -129,3 +132,22 @@ def test_builds_have_a_row_for_each_compiler() -> None:
     rows = sums.builds({"mine": 'extern "C" __global__ void mine(int *y) { *y = 1; }'}).rows
     assert [(row["kernel"], row["compiler"]) for row in rows] == [("mine", "nvrtc"), ("mine", "nvcc")]
     assert all(row["seconds"]["samples"] == 3 and row["registers"] > 0 for row in rows)
+
+
+@pytest.mark.parametrize("text", [None, "", "reduce", 'extern "C" __global__ void other(float *y) {}'])
+def test_partial_sums_without_a_kernel(text: Any) -> None:
+    assert sums.check_partial_sums(text) == "Not yet: the text has no kernel `reduce`."
+
+
+def test_the_users_accelerators_do_not_reach_the_row_without_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUPY_ACCELERATORS", "cutensor")
+    settings = []
+
+    def answer(program: str, task: dict[str, Any], environment: dict[str, str]) -> dict[str, Any]:
+        settings.append(environment.get("CUPY_ACCELERATORS"))
+        return {"one_sum_seconds": 1e-3}
+
+    monkeypatch.setattr(process, "answer", answer)
+    table = sums.accelerators()
+    assert settings == [None, ""]
+    assert table.cells() == [["not set", "device", "1.00 ms"], ['""', "device", "1.00 ms"]]

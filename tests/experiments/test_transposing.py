@@ -54,6 +54,7 @@ BESIDE_THE_TILE = tiled(column="a[(y + threadIdx.x) * w + x + i] + 0 * tile[thre
     ("text", "told"),
     [
         ("", "no kernel `tiled`"),
+        ("tiled", "no kernel `tiled`"),
         (tiled(down="h"), "nobody wrote it"),
         (tiled(right="w"), "nobody wrote it"),
         (tiled(third=""), "no barrier orders them"),

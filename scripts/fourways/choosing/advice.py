@@ -164,15 +164,12 @@ def _on_situation(situation: Situation, late: Mapping[str, Cost]) -> Iterator[st
                 f"instead of {source} (lesson 08)."
             )
     if situation.sharing > 1:
-        held = context_bytes()
+        count, held, each = situation.sharing, context_bytes(), ""
+        if held:
+            each = f": {held / 2**20:.0f} MiB each on the recorded GPU, {count * held / 1e9:.1f} GB in all"
         yield (
-            f"{situation.sharing} processes on a GPU hold {situation.sharing} contexts"
-            + (
-                f": {held / 2**20:.0f} MiB each on the recorded GPU, {situation.sharing * held / 1e9:.1f} GB in all"
-                if held
-                else ""
-            )
-            + " (lesson 04). Their kernels take turns, unless NVIDIA's MPS runs them side by side (lesson 14)."
+            f"{count} processes on a GPU hold {count} contexts{each} (lesson 04). Their kernels take turns, unless "
+            "NVIDIA's MPS runs them side by side (lesson 14)."
         )
     if situation.offline:
         yield "`fourways wheelhouse` collects the wheels to carry; no way fetches any later (page Installation)."

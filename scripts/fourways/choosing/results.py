@@ -45,7 +45,7 @@ def costs(*paths: Path) -> dict[str, Cost]:
     kernels.
     Raises ResultsError for a bad file, and if a needed table is in none of the files.
     """
-    rows_of: dict[str, dict[Any, Row]] = {"first_result": {}, "timing": {}, "edit_loop": {}}
+    rows_of: dict[str, dict[Any, Row]] = {name: {} for name in _WANTED}
     origins: dict[str, str] = {}
     for path in paths:
         content = _read(path)
@@ -63,21 +63,20 @@ def costs(*paths: Path) -> dict[str, Cost]:
     (origin,) = origins.values()
     told = {}
     for way, _ in starts:
-        cold, warm = starts.get((way, "cold")), starts.get((way, "warm"))
-        if not (cold and warm):
-            continue
-        timed = launches.get((way, way))
-        if not timed:
-            continue
-        told[way] = _cost(way, cold, warm, timed["launch_seconds"], edits, origin)
+        cold, warm, timed = starts.get((way, "cold")), starts.get((way, "warm")), launches.get((way, way))
+        if cold and warm and timed:
+            told[way] = _cost(way, cold, warm, timed["launch_seconds"], edits, origin)
     if not told:
         raise ResultsError(f"no way on a GPU has a cold and a warm first result and its launches in {where}: {_FIRST}")
     return told
 
 
 def plug_in_seconds() -> tuple[float, float] | None:
-    """Return the seconds for a user's formula with CUB in the library, from source and as LTO-IR (lesson 08)."""
-    rows = _read(recorded()[-1].with_name("08_linking.json"))["tables"].get("price", [])
+    """Return the seconds for a user's formula with CUB in the library, from source and as LTO-IR (lesson 08).
+
+    Returns None if they were not recorded.
+    """
+    rows = [row for path in lesson.results("08_linking")[:1] for row in _read(path)["tables"].get("price", [])]
     took = {row["shipped"]: row["seconds"]["median"] for row in rows if row["library"] == "with CUB"}
     return (took["one source"], took["ltoir"]) if {"one source", "ltoir"} <= took.keys() else None
 
@@ -93,10 +92,8 @@ def context_bytes() -> int | None:
 def _cost(way: str, cold: Row, warm: Row, launch: Row, edits: Mapping[Any, Row], origin: str) -> Cost:
     stages = {name: seconds for name, seconds in warm["stages"].items() if name != "inputs"}
     inputs = warm["stages"].get("inputs", 0.0)
-    if running := edits.get((way, "running process")):
-        edited = running["seconds"]["median"]
-    elif fresh := edits.get((way, "fresh process")):
-        edited = fresh["seconds"]["median"]
+    if loop := edits.get((way, "running process")) or edits.get((way, "fresh process")):
+        edited = loop["seconds"]["median"]
     else:
         edited = cold["stages"].get("build", 0.0) - warm["stages"].get("build", 0.0)
     more = 0.0 if way in WAYS and WAYS[way].is_shipped_built else _built(cold) - _built(warm)

@@ -34,20 +34,12 @@ def together(learners: Sequence[int] = (1, 10, 50)) -> Table:
             first = time.perf_counter() - start
             held = before - cp.cuda.runtime.memGetInfo()[0]
             for process in processes:
-                assert process.stdin
-                process.stdin.write("edit\n")
-                process.stdin.flush()
+                print("edit", file=process.stdin, flush=True)
             edits = [float(_line(process)) for process in processes]
             for process in processes:
                 process.communicate()
-        rows.append(
-            {
-                "learners": count,
-                "first_seconds": first,
-                "edit_seconds": statistics.median(edits),
-                "bytes": held // count,
-            }
-        )
+        times = {"first_seconds": first, "edit_seconds": statistics.median(edits)}
+        rows.append({"learners": count} | times | {"bytes": held // count})
     columns: list[Column] = [
         "learners",
         ("until all have a first result", lambda row: f"{row['first_seconds']:.1f} s"),
@@ -59,13 +51,8 @@ def together(learners: Sequence[int] = (1, 10, 50)) -> Table:
 
 
 def _learner() -> "subprocess.Popen[str]":
-    return subprocess.Popen(
-        [sys.executable, "-P", str(_PROGRAM)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=toolchain.child_environment(),
-    )
+    command, environment = [sys.executable, "-P", str(_PROGRAM)], toolchain.child_environment()
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
 
 
 def _line(process: "subprocess.Popen[str]") -> str:

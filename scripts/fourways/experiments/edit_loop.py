@@ -8,7 +8,7 @@ import random
 import re
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from fourways import building, checking, figures, kernels, lesson, sass, timing, toolchain
-from fourways.tables import RANGE, Column, Table, seconds, summary
+from fourways.tables import RANGE, Table, seconds, summary
 from fourways.ways import WAYS, Ways, is_host
 
 SAMPLES = 7
@@ -52,9 +52,7 @@ class Workbench:
     @property
     def factor(self) -> int:
         """The number that the file multiplies by."""
-        match = _FACTOR.search(self.kernel_file.read_text())
-        assert match
-        return int(match[0])
+        return int(_FACTOR.findall(self.kernel_file.read_text())[0])
 
     def edit(self) -> None:
         """Replace the factor by a random number, which no compiler's cache has seen."""
@@ -71,21 +69,19 @@ class Workbench:
         The compilers take turns. The note has the time of CMake's first build.
         """
         first, rounds = self.rebuild(), timing.rounds(SAMPLES)
-        samples: dict[str, list[float]] = {
-            name: [] for name in ("NVRTC", "nvcc", "CMake", "CMake: nvcc", "CMake: linker")
-        }
-        for compiler in timing.turns(rounds, ["NVRTC", "nvcc", "CMake"]):
+        names = ("NVRTC", "nvcc", "CMake", "CMake: nvcc", "CMake: linker")
+        samples: dict[str, list[float]] = {name: [] for name in names}
+        for compiler in timing.turns(rounds, names[:3]):
             self.edit()
             if compiler == "CMake":
                 samples[compiler].append(self.rebuild())
                 samples["CMake: nvcc"].append(self._step(".cu.o"))
                 samples["CMake: linker"].append(self._step(".so"))
             else:
-                built = building.build(self.kernel_file, compiler.lower(), arch=self.arch)
-                samples[compiler].append(built.seconds)
+                samples[compiler].append(building.build(self.kernel_file, compiler.lower(), arch=self.arch).seconds)
         rows = [{"compiler": name, "clock": "host", "seconds": summary(times)} for name, times in samples.items()]
         note = f"{rounds} samples each, for {self.arch}. CMake's first build took {seconds(first)}."
-        return Table("compile_edit", rows, _columns("compiler"), note)
+        return Table("compile_edit", rows, ["compiler", "seconds", RANGE], note)
 
     def _step(self, suffix: str) -> float:
         """Return the seconds of the last step that made a file with this suffix, from Ninja's log (milliseconds)."""
@@ -93,11 +89,11 @@ class Workbench:
         start, end = next(line.split("\t")[:2] for line in reversed(log) if line.split("\t")[-2].endswith(suffix))
         return (int(end) - int(start)) / 1000
 
-    def loops(self, ways: Ways, number: str = "00") -> Table:
+    def loops(self, ways: Ways) -> Table:
         """Time the whole loop, from an edit to the new result in Python (host clock), for every way on the GPU.
 
         A way is timed in this process and in a fresh one; a way that is built ahead of time only in a fresh one, with
-        its rebuild. The fresh process runs the cells of lesson `number`. Where there is no GPU, the host way is timed.
+        its rebuild. The fresh process runs the cells of lesson 00. Where there is no GPU, the host way is timed.
         The functions of `ways` must read `kernel_file`. Raises AssertionError if an old result comes.
         """
         (x,) = ways.make_inputs(16)
@@ -117,11 +113,9 @@ class Workbench:
 
         def fresh(way: str) -> float:
             self.edit()
-            ahead = WAYS[way].is_shipped_built
-            rebuilt = self.rebuild() if ahead else 0.0
             variables = {"FOURWAYS_ROOT": str(self._root)}
-            module = self._root / "build" if ahead else None
-            return rebuilt + sum(timing.first_result(lesson.find(number), way, variables, module).values())
+            rebuilt, module = (self.rebuild(), self._root / "build") if WAYS[way].is_shipped_built else (0.0, None)
+            return rebuilt + sum(timing.first_result(lesson.find("00"), way, variables, module).values())
 
         samplers: dict[tuple[str, str], Callable[[], float]] = {}
         for way in timed:
@@ -132,11 +126,7 @@ class Workbench:
             {"way": way, "loop": loop, "clock": "host", "seconds": summary(times)}
             for (way, loop), times in timing.sampled(samplers, rounds).items()
         ]
-        return Table("edit_loop", rows, _columns("way", "loop"), f"{rounds} samples each, 16 elements.")
-
-
-def _columns(*names: str) -> list[Column]:
-    return [*names, "seconds", RANGE]
+        return Table("edit_loop", rows, ["way", "loop", "seconds", RANGE], f"{rounds} samples each, 16 elements.")
 
 
 def figure(loops: Table) -> Any:
@@ -157,8 +147,13 @@ def check_two_calls(function: Callable[[Callable[[], None]], Any]) -> str:
     The judge's calls wait for random times, and each is a call of its own length.
     """
     for _ in range(3):
-        waits = [random.uniform(0.02, 0.1), random.uniform(0.02, 0.1)]
-        call, taken = _waiting(waits)
+        taken: list[float] = []
+
+        def call(taken: list[float] = taken) -> None:
+            start = time.perf_counter()
+            time.sleep(random.uniform(0.02, 0.1))
+            taken.append(time.perf_counter() - start)
+
         answer = function(call)
         if len(taken) != 2:
             return f"Not yet: the function called {len(taken)} times; two calls are wanted."
@@ -170,18 +165,6 @@ def check_two_calls(function: Callable[[Callable[[], None]], Any]) -> str:
             if not abs(told - true) <= 0.008:  # which NaN fulfils neither
                 return f"Not yet: the {name} call waited {true:.3f} s, and the function says {told:.3f} s."
     return "Right for six calls of different lengths."
-
-
-def _waiting(waits: Sequence[float]) -> tuple[Callable[[], None], list[float]]:
-    """Return a call that waits for these seconds, one after the other, and the list of what it took."""
-    taken: list[float] = []
-
-    def call() -> None:
-        start = time.perf_counter()
-        time.sleep(waits[len(taken) % len(waits)])
-        taken.append(time.perf_counter() - start)
-
-    return call, taken
 
 
 def check_same_code(function: Callable[[str, str, str], Any]) -> str:

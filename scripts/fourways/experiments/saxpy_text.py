@@ -4,7 +4,6 @@ The sweep and the builds need a GPU, the options need NVRTC, and the judges of t
 """
 
 import io
-import json
 import os
 import random
 import re
@@ -21,25 +20,25 @@ from typing import Any
 
 import numpy as np
 
-from fourways import building, checking, host, timing, toolchain
+from fourways import building, checking, host, kernels, process, timing, toolchain
 from fourways.tables import Row, Table, summary
 
 ANSWER = '#include "answer.h"\nextern "C" __global__ void answer(float *y) { *y = ANSWER; }\n'
 """The kernel of `CacheTrial`: its answer stands in a header."""
 _PROCESS = """
 import json, sys, time
+task = json.load(sys.stdin)
 marks = [time.perf_counter()]
 import cupy as cp, numpy as np
 marks.append(time.perf_counter())
 y = cp.zeros(1, np.float32)  # the first array creates the context
 marks.append(time.perf_counter())
-code, *options = sys.argv[1:]
-kernel = cp.RawModule(code=code, options=tuple(options)).get_function("answer")
+kernel = cp.RawModule(code=task["code"], options=tuple(task["options"])).get_function("answer")
 marks.append(time.perf_counter())
 kernel((1,), (1,), (y,))
 answer = int(y[0])
 marks.append(time.perf_counter())
-print(json.dumps([answer, *(later - earlier for earlier, later in zip(marks, marks[1:]))]))
+print(json.dumps({"answer": answer, "stages": [later - earlier for earlier, later in zip(marks, marks[1:])]}))
 """
 _CARELESS = """
 import cupy as cp
@@ -130,14 +129,11 @@ class CacheTrial:
 
         Raises RuntimeError with the process's error if it fails.
         """
-        words = [sys.executable, "-P", "-c", _PROCESS, ANSWER + comment, f"-I{self.header.parent}", *options]
-        variables = os.environ | toolchain.child_environment() | self._variables
-        done = subprocess.run(words, capture_output=True, text=True, timeout=120, env=variables)
-        if done.returncode:
-            raise RuntimeError(f"{change}: a fresh process failed:\n{done.stderr.strip()}")
-        answer, *stages = json.loads(done.stdout)
-        row: Row = {"what_changed": change, "answer": answer, "files_in_the_cache": len(list(self._cache.iterdir()))}
-        row |= {f"{stage}_seconds": seconds for stage, seconds in zip(_STAGES, stages, strict=True)}
+        task = {"code": ANSWER + comment, "options": [f"-I{self.header.parent}", *options]}
+        told = process.answer(_PROCESS, task, toolchain.child_environment() | self._variables)
+        files = len(list(self._cache.iterdir()))
+        row: Row = {"what_changed": change, "answer": told["answer"], "files_in_the_cache": files}
+        row |= {f"{stage}_seconds": seconds for stage, seconds in zip(_STAGES, told["stages"], strict=True)}
         self._rows.append(row | {"clock": "host"})
 
     def table(self) -> Table:
@@ -147,13 +143,8 @@ class CacheTrial:
 
 def copy_without_a_look() -> str:
     """Return what a fresh process prints that copies `x[:8]`, then `x[1:]`, by wide loads, and its error, if any."""
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", _CARELESS],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=toolchain.child_environment(),
-    )
+    words, variables = [sys.executable, "-P", "-c", _CARELESS], toolchain.child_environment()
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, env=variables)
     errors = [line for line in done.stderr.splitlines() if "misaligned" in line]
     return done.stdout + "".join(errors[:1])
 
@@ -173,9 +164,7 @@ def builds(text: str) -> Table:
         return time.perf_counter() - start
 
     seconds()  # from now on CuPy has met -DVECTOR=4
-    samples: dict[str, list[float]] = {"the same": [], "new": []}
-    for name in timing.turns(5, list(samples)):
-        samples[name].append(seconds(*([f"-DUNUSED={time.time_ns()}"] if name == "new" else [])))
+    samples = timing.sampled({"the same": seconds, "new": lambda: seconds(f"-DUNUSED={time.time_ns()}")}, 5)
     rows = [{"options": name, "clock": "host", "seconds": summary(times)} for name, times in samples.items()]
     return Table("saxpy_builds", rows)
 
@@ -186,27 +175,28 @@ def check_axpby(text: str, make_inputs: Callable[[int], tuple]) -> bool:
     It is tried by the host way without an option, with `-DB=3`, and with a random factor. `make_inputs(size)` returns
     a, x and y. Prints a line for each, and returns whether all are right.
     """
-    for factor in (1, 3, random.randrange(4, 1000)):
-        options = () if factor == 1 else (f"-DB={factor}",)
-        try:
-            kernel = host.compile(text, options=options).get_function("axpby")
-        except (host.CompileError, host.KernelError) as error:
-            print(checking.not_yet(error))
-            return False
+    if not isinstance(text, str) or "axpby" not in kernels.parameters(text):
+        print("Not yet: the text has no kernel `axpby`.")
+        return False
+    return all(_is_right(text, factor, make_inputs) for factor in (1, 3, random.randrange(4, 1000)))
 
-        def launch(a: Any, x: Any, y: Any, z: Any, kernel: Any = kernel) -> None:
-            kernel((max(1, (x.size + 255) // 256),), (256,), (a, x, y, z, np.int64(x.size)))
 
-        def reference(a: Any, x: Any, y: Any, factor: int = factor) -> Any:
-            return a * x + factor * y
+def _is_right(text: str, factor: int, make_inputs: Callable[[int], tuple]) -> bool:
+    options = () if factor == 1 else (f"-DB={factor}",)
+    try:
+        kernel = host.compile(text, options=options).get_function("axpby")
+    except (host.CompileError, host.KernelError) as error:
+        print(checking.not_yet(error))
+        return False
 
-        said = io.StringIO()
-        with redirect_stdout(said):
-            is_right = checking.exercise(launch, make_inputs, reference, rtol=1e-5, launches=1)
-        print(said.getvalue().rstrip(), f"({' '.join(options) or 'no option'})")
-        if not is_right:
-            return False
-    return True
+    def launch(a: Any, x: Any, y: Any, z: Any) -> None:
+        kernel((max(1, (x.size + 255) // 256),), (256,), (a, x, y, z, np.int64(x.size)))
+
+    said = io.StringIO()
+    with redirect_stdout(said):
+        is_right = checking.exercise(launch, make_inputs, lambda a, x, y: a * x + factor * y, rtol=1e-5, launches=1)
+    print(said.getvalue().rstrip(), f"({' '.join(options) or 'no option'})")
+    return is_right
 
 
 def check_header_option(function: Any) -> str:

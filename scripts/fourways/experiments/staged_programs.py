@@ -19,7 +19,7 @@ from pathlib import Path
 from fourways import building, kernels, timing, toolchain
 from fourways.choosing import Cost
 from fourways.stages import PROGRAM_STAGES
-from fourways.tables import Column, Row, Table, seconds, seconds_range, summary
+from fourways.tables import RANGE, Column, Row, Table, seconds, seconds_range, summary
 
 _BEFORE = "import time\n_marks = []\n"
 _AFTER = "\n_marks.append(time.time())\nprint(_marks)\n"
@@ -36,19 +36,20 @@ Programs = Mapping[str, tuple[str, Sequence[str | Path]]]
 def lean(folder: Path) -> Programs:
     """Return programs that double a thousand threes on the first GPU, each without what its way does not need.
 
-    They lie in the folder `programs` beside this file. Their machine code is built into `folder`. Programs whose
-    library is not installed are left out.
+    They lie in the folder `programs` beside this file; "CuPy, source" is `cupy_cubin` with the source in place of the
+    path. Their machine code is built into `folder`. Programs whose library is not installed are left out.
     """
     source, cubin = kernels.path("doublify"), folder / "doublify.cubin"
-    cubin.write_bytes(building.build(source, arch=toolchain.gpus()[0].arch).code)
+    cubin.write_bytes(building.build(source, arch=toolchain.gpu_arch()).code)
+    by_cupy = text("cupy_cubin")
     needs = {
-        "CuPy, source": ("cupy", "cupy_source", [source]),
-        "CuPy, cubin": ("cupy", "cupy_cubin", [cubin]),
-        "PyCUDA": ("pycuda", "pycuda_alone", [source]),
-        "binding": ("fourways_aot", "binding_alone", []),
-        "cuda.core": ("cuda.core", "cuda_core", [cubin]),
+        "CuPy, source": ("cupy", by_cupy.replace("path=sys.argv[2]", "code=open(sys.argv[2]).read()"), [source]),
+        "CuPy, cubin": ("cupy", by_cupy, [cubin]),
+        "PyCUDA": ("pycuda", text("pycuda_alone"), [source]),
+        "binding": ("fourways_aot", text("binding_alone"), []),
+        "cuda.core": ("cuda.core", text("cuda_core"), [cubin]),
     }
-    return {name: (text(file), words) for name, (module, file, words) in needs.items() if toolchain.installed(module)}
+    return {name: (program, words) for name, (module, program, words) in needs.items() if toolchain.installed(module)}
 
 
 def text(program: str) -> str:
@@ -59,9 +60,8 @@ def text(program: str) -> str:
 def run(programs: Programs, runs: int = 21, launches: int = 1000, cold: bool = False) -> Table:
     """Run each program in `runs` fresh processes; return a row for each, with its stages and the spread of its total.
 
-    A program's `sys.argv[1]` is `launches`, the number of
-    launches in its stage `launches`. Each program runs once for warm-up, then the programs take turns. With `cold`,
-    every run has its own, empty compiler caches.
+    A program's `sys.argv[1]` is `launches`, the number of launches in its stage `launches`. Each program runs once for
+    warm-up, then the programs take turns. With `cold`, every run has its own, empty compiler caches.
     `seconds` is the time of the whole process, as its parent sees it, without the stage `launches`. `stages` are those
     of the median run (take an odd number of runs). `launch_seconds` is the time of a launch in the stage `launches`.
     Raises ProgramError if a program has no stages or fails.
@@ -77,7 +77,7 @@ def run(programs: Programs, runs: int = 21, launches: int = 1000, cold: bool = F
             number, name = turn
             text, arguments = programs[name]
             caches = toolchain.cold_caches(Path(base, f"caches_{number}")) if cold else {}
-            return _run(name, files[name], [str(launches), *map(str, arguments)], _stages(text), caches)
+            return _run(name, [files[name], launches, *arguments], _stages(text), caches)
 
         with ThreadPoolExecutor() as pool:  # nothing is timed here
             list(pool.map(run, enumerate(programs)))
@@ -88,7 +88,7 @@ def run(programs: Programs, runs: int = 21, launches: int = 1000, cold: bool = F
         loops = [stages.pop("launches", 0.0) / max(1, launches) for stages in measured]
         measured.sort(key=lambda stages: sum(stages.values()))
         row = {"program": name, "state": "cold" if cold else "warm", "clock": "host", "stages": measured[runs // 2]}
-        row |= {"seconds": summary([sum(stages.values()) for stages in measured])}
+        row["seconds"] = summary([sum(stages.values()) for stages in measured])
         rows.append(row | ({"launch_seconds": summary(loops)} if launches else {}))
     return _table(rows)
 
@@ -115,21 +115,17 @@ def _stages(text: str) -> list[str]:
 
 def _with_clock(name: str, text: str) -> str:
     """Return a program that reads the clock at its comments, and prints the readings at the end."""
-    if not _stages(text):
-        raise ProgramError(f"{name}: no comment such as `# import` says where a stage begins")
     own = "|".join(_stages(text))
+    if not own:
+        raise ProgramError(f"{name}: no comment such as `# import` says where a stage begins")
     return _BEFORE + re.sub(rf"^# ({own})$", "_marks.append(time.time())", text, flags=re.MULTILINE) + _AFTER
 
 
-def _run(
-    name: str, file: Path, words: Sequence[str], stages: Sequence[str], caches: dict[str, str]
-) -> dict[str, float]:
-    """Run a program in a fresh process, and return the seconds of each stage."""
+def _run(name: str, words: Sequence[object], stages: Sequence[str], caches: dict[str, str]) -> dict[str, float]:
+    command = [sys.executable, "-P", *map(str, words)]
     environment = toolchain.child_environment() | caches
     begin = time.time()
-    done = subprocess.run(
-        [sys.executable, "-P", str(file), *words], capture_output=True, text=True, timeout=120, env=environment
-    )
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
     end = time.time()
     if done.returncode:
         raise ProgramError(f"{name}: a fresh process failed:\n{done.stderr.strip()}")
@@ -145,7 +141,7 @@ def _table(rows: Sequence[Row]) -> Table:
         ("caches", "state"),
         *((name, lambda row, name=name: seconds(row["stages"].get(name))) for name in names),
         ("total", "seconds"),
-        ("p10 – p90", lambda row: seconds_range(row["seconds"]["p10"], row["seconds"]["p90"])),
+        ("p10 – p90", RANGE[1]),
     ]
     if all("launch_seconds" in row for row in rows):
         columns.append(("a launch", lambda row: seconds_range(*(row["launch_seconds"][end] for end in ("p10", "p90")))))

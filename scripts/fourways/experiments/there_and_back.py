@@ -5,13 +5,13 @@ The comparison needs a GPU. The judge of the lesson's exercise uses the host way
 
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from fourways import checking, figures, host, tables, timing
-from fourways.tables import Row, Table
+from fourways import checking, figures, host, kernels, tables, timing
+from fourways.tables import Column, Row, Table
 
 SIZES = tuple(2**power for power in (10, 14, 18, 22, 26))
 """Elements of the arrays: from 4 KiB to 256 MiB."""
@@ -25,52 +25,45 @@ __device__ void mark(int *element)
 _GRIDS = (((1,), (1,)), ((1,), (32,)), ((3,), (4,)), ((7,), (33,)), ((2,), (256,)))
 
 
-def against_numpy(doublify: Callable[[Any, Any], None], sizes: Sequence[int] = SIZES) -> Table:
-    """Time `2 * x` for arrays of float32 (host clock): by NumPy, on the GPU, and on the GPU with both copies.
+def against_numpy(doublify: Callable[[Any, Any], None]) -> Table:
+    """Time `2 * x` for float32 arrays of `SIZES` (host clock): by NumPy, on the GPU, and on the GPU with both copies.
 
     `doublify(x, y)` launches the kernel on CuPy's arrays. A row has the elements and three times; each includes the
     wait for the result. All write into arrays that are there before. Raises AssertionError if an answer is wrong.
     """
+    columns: list[Column] = [
+        "elements",
+        ("NumPy", "numpy_seconds"),
+        ("kernel", "gpu_seconds"),
+        ("kernel and both copies", "gpu_copies_seconds"),
+        ("NumPy's time / the GPU's with copies", "faster"),
+    ]
+    note = "Host clock, medians. Each time includes the wait for the result."
+    return Table("against_numpy", [_timed(doublify, size) for size in SIZES], columns, note)
+
+
+def _timed(doublify: Callable[[Any, Any], None], size: int) -> Row:
     import cupy as cp
 
-    rows: list[Row] = []
-    for size in sizes:
-        x = np.random.default_rng(1).standard_normal(size, dtype=np.float32)
-        y, y_back = np.zeros_like(x), np.zeros_like(x)
-        x_gpu, y_gpu = cp.asarray(x), cp.zeros(size, np.float32)
-        finish = cp.cuda.get_current_stream().synchronize
+    x = np.random.default_rng(1).standard_normal(size, dtype=np.float32)
+    y, y_back = np.zeros_like(x), np.zeros_like(x)
+    x_gpu, y_gpu = cp.asarray(x), cp.zeros(size, np.float32)
+    finish = cp.cuda.get_current_stream().synchronize
 
-        def by_numpy(x: Any = x, y: Any = y) -> None:
-            np.multiply(x, 2, out=y)
+    def on_the_gpu() -> None:
+        doublify(x_gpu, y_gpu)
+        finish()
 
-        def on_the_gpu(x_gpu: Any = x_gpu, y_gpu: Any = y_gpu, finish: Any = finish) -> None:
-            doublify(x_gpu, y_gpu)
-            finish()
+    def with_copies() -> None:
+        x_gpu.set(x)
+        doublify(x_gpu, y_gpu)
+        y_gpu.get(out=y_back)
 
-        def with_copies(x: Any = x, x_gpu: Any = x_gpu, y_gpu: Any = y_gpu, y_back: Any = y_back) -> None:
-            x_gpu.set(x)
-            doublify(x_gpu, y_gpu)
-            y_gpu.get(out=y_back)
-
-        timed = timing.time_calls({"numpy": by_numpy, "gpu": on_the_gpu, "copies": with_copies}, clock="host").rows
-        assert np.array_equal(y, y_back) and np.array_equal(y, y_gpu.get()), f"size {size}: a wrong answer"
-        numpy, gpu, copies = (row["seconds"] for row in timed)
-        row = {
-            "elements": size,
-            "clock": "host",
-            "numpy_seconds": numpy,
-            "gpu_seconds": gpu,
-            "gpu_copies_seconds": copies,
-        }
-        rows.append(row | {"faster": numpy["median"] / copies["median"]})
-    columns: list[tables.Column] = [
-        "elements",
-        ("NumPy", lambda row: tables.show("seconds", row["numpy_seconds"])),
-        ("kernel", lambda row: tables.show("seconds", row["gpu_seconds"])),
-        ("kernel and both copies", lambda row: tables.show("seconds", row["gpu_copies_seconds"])),
-        ("NumPy's time / the GPU's with copies", lambda row: tables.show("", row["faster"])),
-    ]
-    return Table("against_numpy", rows, columns, "Host clock, medians. Each time includes the wait for the result.")
+    calls = {"numpy": lambda: np.multiply(x, 2, out=y), "gpu": on_the_gpu, "gpu_copies": with_copies}
+    timed = {row["way"]: row["seconds"] for row in timing.time_calls(calls, clock="host").rows}
+    assert np.array_equal(y, y_back) and np.array_equal(y, y_gpu.get()), f"size {size}: a wrong answer"
+    row = {"elements": size, "clock": "host"} | {f"{call}_seconds": seconds for call, seconds in timed.items()}
+    return row | {"faster": timed["numpy"]["median"] / timed["gpu_copies"]["median"]}
 
 
 def figure(compared: Table) -> Any:
@@ -89,7 +82,7 @@ def check_owner(text: str) -> str:
     Element `i` belongs to thread `i` modulo the number of threads, which marks it once. `mark` is the judge's: it notes
     who calls it. The kernel is tried by the host way with several grids, blocks and sizes.
     """
-    if not isinstance(text, str) or not re.search(r"__global__[^;{}]*\bowner\s*\(", text):
+    if not isinstance(text, str) or "owner" not in kernels.parameters(text):
         return "Not yet: the text has no kernel `owner`."
     if re.search(r"\b(threadIdx|blockIdx|blockDim)\s*\.\s*\w\s*[-+*/%]?=[^=]", text):
         return "Not yet: the text changes a thread's own number."

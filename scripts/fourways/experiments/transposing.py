@@ -8,9 +8,9 @@ import math
 import re
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,6 +22,7 @@ from fourways.tables import Column, Row, Table
 
 Transpose = Callable[[Any, Any], None]
 """A function of two arrays on the GPU, a and b, that makes b the transpose of a."""
+_MACRO = re.compile(r"^\s*#\s*define\s+(\w+)[ \t]+([^\n]*)\n", re.MULTILINE)
 _BARRIER = re.compile(r"__syncthreads\s*\(\s*\)")
 _TILE = 4
 _GRIDS = ((1, 1), (1, 2), (3, 1), (3, 2), (7, 5))
@@ -56,8 +57,7 @@ def launches(kernel: Any, right: int, down: int) -> Transpose:
 
     def transpose(a: Any, b: Any) -> None:
         h, w = a.shape
-        shape = {"grid": (w // right, h // down), "block": (32, 8, 1)}
-        kernel(a, b, np.int64(h), np.int64(w), **shape)
+        kernel(a, b, np.int64(h), np.int64(w), grid=(w // right, h // down), block=(32, 8, 1))
 
     return transpose
 
@@ -119,17 +119,9 @@ def attempt(calls: Mapping[str, Callable[[], Any]]) -> None:
 
 def in_a_thread(work: Callable[[], Any]) -> None:
     """Call `work` in a new thread, and print "launched", or its exception."""
-
-    def guarded() -> None:
-        try:
-            work()
-            print("launched")
-        except Exception as error:
-            print(f"{type(error).__name__}: {error}")
-
-    thread = threading.Thread(target=guarded)
-    thread.start()
-    thread.join()
+    with ThreadPoolExecutor() as pool:
+        error = pool.submit(work).exception()
+    print(f"{type(error).__name__}: {error}" if error else "launched")
 
 
 def behind(stream: Any, launch: Callable[[], Any], x: Any, y: Any) -> Any:
@@ -167,18 +159,14 @@ def turned_right(pixels: np.ndarray) -> np.ndarray:
 
 def show(turn: Transpose) -> Any:
     """Turn the photograph by `turn(picture, turned)`, and draw both."""
-    import matplotlib.pyplot as plt
-
-    figures.style()
     photo = _photo()[::3, ::3].copy()
     turned = np.zeros(photo.shape[::-1], np.uint8)
     turn(photo, turned)
-    figure, axes = plt.subplots(1, 2, figsize=(4.8, 2.4), layout="constrained")
+    figure, axes = figures.new((4.8, 2.4), columns=2)
     for ax, pixels, title in zip(axes, (photo, turned), ("picture", "turned"), strict=True):
         ax.imshow(pixels, cmap="gray", vmin=0, vmax=255, interpolation="none")
         ax.set_title(f"{title}: {pixels.shape[0]} rows, {pixels.shape[1]} columns", fontsize=8)
         ax.set_axis_off()
-    plt.close(figure)
     return figure
 
 
@@ -197,13 +185,11 @@ def check_any_grid(text: str) -> str:
     4. Then races are looked for, in the kernel as it is, and with each of its barriers left out: each must be needed.
     The answers must come from the tile.
     """
-    if not isinstance(text, str) or "tiled" not in text:
-        return "Not yet: the text has no kernel `tiled`."
-    code = kernels.without_comments(text)
-    while macro := re.search(
-        r"^\s*#\s*define\s+(\w+)[ \t]+([^\n]*)\n", code, re.MULTILINE
-    ):  # a barrier may have a name
+    code = kernels.without_comments(text) if isinstance(text, str) else ""
+    while macro := _MACRO.search(code):  # a barrier may have a name
         code = re.sub(rf"\b{macro[1]}\b", macro[2].replace("\\", r"\\"), code.replace(macro[0], "\n", 1))
+    if "tiled" not in kernels.parameters(code):
+        return "Not yet: the text has no kernel `tiled`."
     barriers = list(_BARRIER.finditer(code))
     try:
         kernel = _compiled(code)
@@ -211,9 +197,7 @@ def check_any_grid(text: str) -> str:
         wrong = next(filter(None, (_wrong(kernel, grid, shape) for grid, shape in tried)), None)
     except (host.CompileError, host.KernelError) as error:
         return checking.not_yet(error)
-    if wrong and _UNWRITTEN in wrong:
-        return f"Not yet: {wrong}."
-    if barriers and _races(code):
+    if barriers and not (wrong and _UNWRITTEN in wrong) and _races(code):
         return "Not yet: one block, several tiles: two threads use one element of the tile, and no barrier orders them."
     if wrong:
         return f"Not yet: {wrong}."
@@ -226,9 +210,8 @@ def check_any_grid(text: str) -> str:
         return "Not yet: the answers are right, but no barrier is left. Use the tile."
     for number, barrier in enumerate(barriers, 1):
         if not _races(code[: barrier.start()] + "(void)0" + code[barrier.end() :]):
-            return (
-                f"Not yet: right, but barrier {number} of {len(barriers)} orders nothing: there is no race without it."
-            )
+            one = f"barrier {number} of {len(barriers)}"
+            return f"Not yet: right, but {one} orders nothing: there is no race without it."
     if not _uses_tile(code):
         return "Not yet: the answers are right, but they do not come from the tile."
     return f"Right on {len(_GRIDS)} grids, without a race, and with no barrier too many ({len(barriers)})."

@@ -100,7 +100,6 @@ def table(
         | {"use": f"failed: {row['failed']}" if "failed" in row else uses.get(row["way"], "")}
         for row in rows
     ]
-
     columns: list[Column] = [
         "way",
         "when",

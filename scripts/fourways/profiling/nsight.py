@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from fourways import files, kernels, lesson, timing, toolchain
 from fourways.case import Case
@@ -61,14 +62,9 @@ def profile(
         words += ["--import-source", "1", "--source-folders", f"{scratch},{kernels.root() / 'cpp'}"]
         words += ["--kernel-name", entry.partition("<")[0]] if entry else []
         words += [*call, f"--sources={scratch}"]
-        done = subprocess.run(
-            words,
-            env=toolchain.child_environment() | toolchain.cold_caches(scratch) | {"CUPY_CACHE_SAVE_CUDA_SOURCE": "1"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-        )
+        variables = toolchain.cold_caches(scratch) | {"CUPY_CACHE_SAVE_CUDA_SOURCE": "1"}
+        both: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "errors": "replace"}
+        done = subprocess.run(words, env=toolchain.child_environment() | variables, **both)
         if problem.is_file():
             advice = f"Nothing was profiled, because the way itself failed; `fourways check {target}` shows more."
             raise ProfilingError(f"{problem.read_text(encoding='utf-8')}\n{advice}")

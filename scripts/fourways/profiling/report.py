@@ -98,11 +98,6 @@ def ratio(above: float | None, below: float | None) -> float | None:
     return above / below if above is not None and below else None
 
 
-def difference(whole: float | None, part: float | None) -> float | None:
-    """Return the whole minus the part, or None if one of the two is unknown."""
-    return None if whole is None or part is None else whole - part
-
-
 def product(*factors: float | None) -> float | None:
     """Return the product, or None if a factor is unknown."""
     known = [factor for factor in factors if factor is not None]
@@ -121,7 +116,8 @@ def _metrics(action: Any) -> list[Row]:
     moved = None if read_bytes is None or written is None else read_bytes + written
     samples = {reason: int(get(_STALL + reason) or 0) for reason in _stall_reasons(action)}
     peak = product(get("dram__bytes.sum.peak_sustained"), get("dram__cycles_elapsed.avg.per_second"))
-    rounds = get(_ROUNDS)
+    rounds, ideal = get(_ROUNDS), get(f"{_ROUNDS}_ideal")
+    conflicts = None if rounds is None or ideal is None else rounds - ideal
     return [
         {"metric": "duration", "clock": "device", "seconds": duration},
         {"metric": "dram", "bytes_per_second": ratio(moved, duration), "peak_bytes_per_second": peak},
@@ -138,7 +134,7 @@ def _metrics(action: Any) -> list[Row]:
         {"metric": "registers", "count": get("launch__registers_per_thread")},
         {"metric": "sectors"} | {kind: ratio(*map(get, pair)) for kind, pair in _SECTORS.items()},
         # not l1tex__data_bank_conflicts_...: that also counts where shared memory waited for other traffic of L1
-        {"metric": "bank conflicts", "count": difference(rounds, get(f"{_ROUNDS}_ideal")), "rounds": rounds},
+        {"metric": "bank conflicts", "count": conflicts, "rounds": rounds},
         {"metric": "stalls", "shares": _shares(Counter(samples))},
         {"metric": "instructions", "count": get("smsp__inst_executed.sum"), "shares": _shares(_kinds(action))},
         {"metric": "roofline", "peak_bytes_per_second": peak} | _roofline(action, duration, moved),

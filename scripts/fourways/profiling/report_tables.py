@@ -38,10 +38,7 @@ METRICS = {
     "duration": ("duration", "GPU time of one launch; Nsight Compute empties the caches first"),
     "dram": ("DRAM throughput", "read and written; near the peak, only moving fewer bytes helps"),
     "l2": ("L2 hit rate", "found in the L2 cache rather than in DRAM; writes nearly always are"),
-    "occupancy": (
-        "achieved occupancy",
-        "warps in flight, of the most that a multiprocessor holds; they hide waiting",
-    ),
+    "occupancy": ("achieved occupancy", "warps in flight, of the most that a multiprocessor holds; they hide waiting"),
     "registers": ("registers", "many of them limit the warps in flight"),
     "sectors": (
         "sectors a request",

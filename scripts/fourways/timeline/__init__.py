@@ -7,4 +7,4 @@ the GPU's clock, all else by the host's. Recording has a price: every launch tak
 
 from fourways.timeline.figure import figure
 from fourways.timeline.run import TimelineError, of_lesson, of_program
-from fourways.timeline.trace import part, table, trace_json, union
+from fourways.timeline.trace import part, table, trace_json

@@ -32,13 +32,13 @@ def of_lesson(target: lesson.Lesson | Case, way: str | None, size: int = GPU_SIZ
     """
     if way and is_host(way):
         raise TimelineError("the host way leaves the GPU idle: choose another way for a timeline")
+    name = target.slug if isinstance(target, lesson.Lesson) else target.path.name
     if isinstance(target, lesson.Lesson):
         if way and not target.cells(f"way-{way}"):
-            raise InputError(f"{target.slug} has no cell tagged way-{way}")
+            raise InputError(f"{name} has no cell tagged way-{way}")
     elif not way:
-        raise TimelineError(f"{target.path.name} has no cells: choose a way for a timeline")
+        raise TimelineError(f"{name} has no cells: choose a way for a timeline")
     _require(way or "gpu")
-    name = target.slug if isinstance(target, lesson.Lesson) else target.path.name
     with TemporaryDirectory(prefix="fourways-") as folder:
         if way:
             # a case's module is built here, to keep the compiler off the timeline

@@ -62,4 +62,3 @@ from fourways.timing.first_result import (
     first_results,
 )
 from fourways.timing.judged import Judged, require_right
-from fourways.ways import HOST_SIZE

@@ -56,14 +56,7 @@ def time_ways(ways: Ways, names: Sequence[str], size: int) -> list[Row]:
     Raises CheckFailure, and returns no time, if a way's answer is wrong in its first call or at the end, if it changes
     an input, or if it works on another stream than CuPy's current one, where the device's clock does not see it.
     """
-    question = ways.question(size)
-
-    def refuse(way: str, problem: str | None, when: str = "") -> None:
-        if problem:
-            raise checking.CheckFailure(
-                f"{ways.called(way)}, size {size}: {when}{problem}; a wrong answer is not timed"
-            )
-
+    question, refuse = ways.question(size), functools.partial(_refuse, ways, size)
     for way in names:
         refuse(way, checking.verdict(ways.functions[way], way, *question))
     measured: dict[str, Row] = {}
@@ -97,6 +90,11 @@ def time_ways(ways: Ways, names: Sequence[str], size: int) -> list[Row]:
     return [row | {"bytes_per_second": row["bytes"] / max(row["seconds"]["median"], 1e-9)} for row in rows]
 
 
+def _refuse(ways: Ways, size: int, way: str, problem: str | None, when: str = "") -> None:
+    if problem:
+        raise checking.CheckFailure(f"{ways.called(way)}, size {size}: {when}{problem}; a wrong answer is not timed")
+
+
 def _launches(ways: Ways, names: Sequence[str]) -> dict[str, Row]:
     """Return the cost of a launch for the host and for the GPU, by way.
 
@@ -110,10 +108,8 @@ def _launches(ways: Ways, names: Sequence[str]) -> dict[str, Row]:
     calls = {way: functools.partial(ways.functions[way], *small.values) for way in names}
 
     def judge(way: str) -> None:
-        if not ways.in_place and (problem := small.problem()):
-            raise checking.CheckFailure(
-                f"{ways.called(way)}, size {size}: after a series of launches {problem}; a wrong answer is not timed"
-            )
+        if not ways.in_place:
+            _refuse(ways, size, way, small.problem(), "after a series of launches ")
 
     queued: dict[str, list[float]] = {way: [] for way in names}
     for way in turns(5, names):
@@ -194,11 +190,11 @@ def time_calls(
     if moved is None:
         fastest = max(min(row["seconds"]["median"] for row in rows), 1e-9)
         rows = [row | {"times": row["seconds"]["median"] / fastest} for row in rows]
-        return Table(name, rows, [column for column in table(rows).columns if column[0] != "elements"])
-    roof = copy_row(moved)
-    rows = [row | {"bytes": moved, "bytes_per_second": moved / max(row["seconds"]["median"], 1e-9)} for row in rows]
-    rows = [row | {"share": row["bytes_per_second"] / roof["bytes_per_second"]} for row in rows]
-    rows.append(roof | {"share": 1.0})
+    else:
+        roof = copy_row(moved)
+        rows = [row | {"bytes": moved, "bytes_per_second": moved / max(row["seconds"]["median"], 1e-9)} for row in rows]
+        rows = [row | {"share": row["bytes_per_second"] / roof["bytes_per_second"]} for row in rows]
+        rows.append(roof | {"share": 1.0})
     return Table(name, rows, table(rows).columns)
 
 

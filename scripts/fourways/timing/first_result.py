@@ -14,7 +14,7 @@ from fourways.case import Case
 from fourways.stages import STAGES
 from fourways.tables import Column, Row, Table, seconds, seconds_range, summary
 from fourways.timing.clocks import rounds, turns
-from fourways.ways import WAYS, Task, missing
+from fourways.ways import WAYS, missing
 
 STATES = {"cold": "nothing compiled yet", "warm": "compiled before"}
 WARM = 21
@@ -27,7 +27,9 @@ SIZE = 16
 """Elements: so few that a kernel takes no time. A case without such a size takes its smallest."""
 SHARED = ("start", "context", "inputs")
 """The stages that do not depend on the way."""
+_OWN_STAGES = [stage for stage in STAGES if stage not in SHARED]
 NO_DIFFERENCE = "no difference"
+_PROGRAM = Path(__file__).with_name("first_result_process.py")
 
 
 class FirstResultError(RuntimeError):
@@ -56,15 +58,10 @@ def first_result(
     Raises FirstResultError if the process fails or its answer is wrong.
     """
     with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
-        told = lesson.task(target, way, size, Path(folder), binding)
-        return _stages(told | {"launches": launches, "reads": reads}, variables, target.path.parent)
-
-
-def _stages(told: Task, variables: dict[str, str], folder: Path) -> dict[str, float]:
-    """The seconds of each stage of a fresh process that does what it is told, with `folder` as its current one."""
-    program = Path(__file__).with_name("first_result_process.py")
-    ended = process.run(program, told, toolchain.child_environment() | variables, folder, timeout=600)
-    way, answer = told["way"], ended.answer
+        told = lesson.task(target, way, size, Path(folder), binding) | {"launches": launches, "reads": reads}
+        environment = toolchain.child_environment() | variables
+        ended = process.run(_PROGRAM, told, environment, target.path.parent, timeout=600)
+    answer = ended.answer
     if ended.status or not answer:
         raise FirstResultError(f"{way}: a fresh process failed:\n{ended.words}")
     if answer["problem"]:
@@ -107,8 +104,7 @@ def first_results(
         with ThreadPoolExecutor() as pool:  # nothing is timed here
             tried = list(pool.map(lambda each: _tried(target, each, size, filled), built))
         ready = [each for each in tried if isinstance(each, _Ready)]
-        samples: dict[tuple[str, str], list[dict[str, float]]]
-        samples = {(each.way, state): [] for each in ready for state in STATES}
+        samples = {(each.way, state): list[dict[str, float]]() for each in ready for state in STATES}
         for number, each in enumerate(turns(warm, ready)):
             tell(f"{each.way}, warm, process {number // len(ready) + 1} of {warm}")
             samples[each.way, "warm"].append(first_result(target, each.way, filled[each.way], each.module, size))
@@ -149,10 +145,7 @@ def _built(target: lesson.Lesson | Case, way: str, folder: Path) -> _Ready | Fir
 
 
 def _tried(
-    target: lesson.Lesson | Case,
-    built: _Ready | FirstResultError,
-    size: int,
-    filled: Mapping[str, dict[str, str]],
+    target: lesson.Lesson | Case, built: _Ready | FirstResultError, size: int, filled: Mapping[str, dict[str, str]]
 ) -> _Ready | FirstResultError:
     """Run a way once, which fills its caches and the operating system's."""
     if isinstance(built, FirstResultError):
@@ -181,9 +174,8 @@ def _judged(rows: Sequence[Row]) -> list[Row]:
     for row in rows:
         own = row["own_seconds"]
         best = min((each["own_seconds"] for each in rows if each["state"] == row["state"]), key=lambda it: it["median"])
-        is_near = own["p10"] <= best["p90"]
-        verdict = NO_DIFFERENCE if is_near else f"+ {seconds(own['median'] - best['median'])}"
-        judged.append(row | {"verdict": verdict})
+        slower = f"+ {seconds(own['median'] - best['median'])}"
+        judged.append(row | {"verdict": NO_DIFFERENCE if own["p10"] <= best["p90"] else slower})
     return judged
 
 
@@ -192,7 +184,7 @@ def first_result_table(rows: Sequence[Row]) -> Table:
     columns: list[Column] = [
         "way",
         ("caches", "state"),
-        *((name, lambda row, name=name: seconds(row["stages"][name])) for name in STAGES if name not in SHARED),
+        *((name, lambda row, name=name: seconds(row["stages"][name])) for name in _OWN_STAGES),
         ("sum", "own_seconds"),
         ("p10 – p90", lambda row: seconds_range(row["own_seconds"]["p10"], row["own_seconds"]["p90"])),
         ("against the fastest", "verdict"),
@@ -204,10 +196,8 @@ def _note(rows: Sequence[Row]) -> str:
     counts = {row["state"]: f"{row['own_seconds']['samples']} {row['state']}" for row in rows}
     warm = [row for row in rows if row["state"] == "warm"]
     shared = [f"{stage} {seconds(statistics.median(row['stages'][stage] for row in warm))}" for stage in SHARED]
-    return (
-        f"Host clock; medians of {' and '.join(counts.values())} fresh processes. All ways take in addition: "
-        f"{', '.join(shared)}."
-    )
+    processes = f"Host clock; medians of {' and '.join(counts.values())} fresh processes."
+    return f"{processes} All ways take in addition: {', '.join(shared)}."
 
 
 def first_result_figure(rows: Sequence[Row], kernel: str) -> Any:
@@ -220,11 +210,8 @@ def first_result_figure(rows: Sequence[Row], kernel: str) -> Any:
     for state, meaning in STATES.items():
         of_state = [row for row in rows if row["state"] == state]
         title = f"{state}, {meaning}:\n{_conclusion(of_state)}"
-        panels[title], ranges[title] = {}, {}
-        for row in of_state:
-            own = {stage: row["stages"][stage] for stage in STAGES if stage not in SHARED}
-            panels[title][row["way"]] = own
-            ranges[title][row["way"]] = (row["own_seconds"]["p10"], row["own_seconds"]["p90"])
+        panels[title] = {row["way"]: {stage: row["stages"][stage] for stage in _OWN_STAGES} for row in of_state}
+        ranges[title] = {row["way"]: (row["own_seconds"]["p10"], row["own_seconds"]["p90"]) for row in of_state}
     label = "seconds besides interpreter, context and inputs (host clock)"
     return figures.stacked_bars(panels, label, f"The first result of {kernel}", ranges=ranges)
 

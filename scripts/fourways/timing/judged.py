@@ -138,7 +138,7 @@ class Judged:
         import cupy
 
         self.restore()
-        before = [_octets(output).copy() for output in self._outputs]
+        before = [cupy.ndarray(output.nbytes, np.uint8, output.data).copy() for output in self._outputs]
         now = [cupy.empty_like(octets) for octets in before]
         beside = cupy.cuda.Stream(non_blocking=True)
         cupy.cuda.Device().synchronize()
@@ -153,13 +153,6 @@ class Judged:
         if is_early and any(bool((a != b).any()) for a, b in zip(before, now, strict=True)):
             return "it works on another stream than CuPy's current one: events around it do not enclose its work"
         return None
-
-
-def _octets(array: Any) -> Any:
-    """Return the bytes of a contiguous CuPy array, without a copy."""
-    import cupy
-
-    return cupy.ndarray(array.nbytes, np.uint8, array.data)
 
 
 @functools.cache

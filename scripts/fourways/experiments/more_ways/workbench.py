@@ -6,7 +6,6 @@ Building needs nvcc and a C++ compiler, but no GPU.
 import os
 import re
 import shutil
-import subprocess
 import sys
 import sysconfig
 import time
@@ -14,11 +13,13 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from fourways import checking, kernels, lesson, toolchain
+from fourways import checking, kernels, lesson, process, toolchain
 from fourways.tables import Row, Table, seconds
 from fourways.ways import Ways
 
 _FPIC = "-Xcompiler=-fPIC"  # position-independent code, as shared libraries need
+_PYTHON = sysconfig.get_paths()["include"]
+_SUFFIX = str(sysconfig.get_config_var("EXT_SUFFIX"))
 
 
 class Workbench:
@@ -39,9 +40,7 @@ class Workbench:
     def run(self, *command: object) -> float:
         """Run a command in the folder, and return its seconds. Raises RuntimeError with its output if it fails."""
         start = time.perf_counter()
-        done = subprocess.run(list(map(str, command)), cwd=self.folder, capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(done.stdout + done.stderr)
+        process.output(*command, folder=self.folder)
         return time.perf_counter() - start
 
     def launcher(self, text: str) -> None:
@@ -67,8 +66,8 @@ class Workbench:
         home, stable = Path(nanobind.include_dir()).parent, sys.version_info >= (3, 12)
         words = ["--threads=2", "-DNDEBUG", "-Xcompiler=-fvisibility=hidden,-fno-strict-aliasing"]
         words += ["-DPy_LIMITED_API=0x030C0000"] if stable else []
-        words += [f"-I{path}" for path in (home / "include", home / "ext/robin_map/include", _python())]
-        file = module + (".abi3.so" if stable else _suffix())
+        words += [f"-I{path}" for path in (home / "include", home / "ext/robin_map/include", _PYTHON)]
+        file = module + (".abi3.so" if stable else _SUFFIX)
         self.link(module, file, (home / "src/nb_combined.cpp", f"{module}.cpp"), words)
 
     def tvm_ffi(self, module: str, text: str) -> None:
@@ -83,7 +82,7 @@ class Workbench:
         (self.folder / f"{module}.pyx").write_text(text)
         translated = self.run(sys.executable, "-m", "cython", "-3", "--cplus", f"{module}.pyx")
         print(f"{module}.cpp: {seconds(translated)}")
-        self.link(module, module + _suffix(), (f"{module}.cpp",), (f"-I{_python()}",))
+        self.link(module, module + _SUFFIX, (f"{module}.cpp",), (f"-I{_PYTHON}",))
         self.built[module] += translated
 
     def operator(self, module: str, text: str) -> None:
@@ -119,14 +118,6 @@ class Workbench:
             rows.append({"file": file.name, "bytes": file.stat().st_size, "python_names": python})
         size = ("kB", lambda row: f"{row['bytes'] / 1e3:,.0f}")
         return Table("files", rows, ["file", size, ("names of Python", lambda row: str(row["python_names"]))])
-
-
-def _python() -> str:
-    return sysconfig.get_paths()["include"]
-
-
-def _suffix() -> str:
-    return str(sysconfig.get_config_var("EXT_SUFFIX"))
 
 
 def collect(namespace: Mapping[str, Any]) -> Ways:

@@ -51,9 +51,7 @@ MISTAKES = (
     Mistake("grey", "a guard lets one thread too many pass", {"i < n": "i <= n"}),
     Mistake("reverse", "a barrier is missing", {"    __syncthreads();\n": ""}),
     Mistake(
-        "histogram",
-        "blocks add without atomicAdd",
-        {"atomicAdd(&counts[bin], mine[bin])": "counts[bin] += mine[bin]"},
+        "histogram", "blocks add without atomicAdd", {"atomicAdd(&counts[bin], mine[bin])": "counts[bin] += mine[bin]"}
     ),
     Mistake("column_sums", "an int holds the sum", _INT_SUM),
     Mistake("column_sums", "the same, and larger inputs", _INT_SUM, {"-1000, 1000": "0, 10_000"}),
@@ -87,8 +85,8 @@ def mistakes() -> Table:
                 text = (_cases() / f"{mistake.kernel}{suffix}").read_text(encoding="utf-8")
                 Path(folder, name + suffix).write_text(_edited(text, edits), encoding="utf-8")
             case = Case.load(Path(folder, f"{name}.cu"), case=Path(folder, f"{name}.py"), timeout=TIMEOUT)
-            rows.append({"kernel": mistake.kernel, "mistake": mistake.words, "check": _check(case)[1]})
-            rows[-1]["sanitize"] = search(case)
+            outcomes = {"check": _check(case)[1], "sanitize": search(case)}
+            rows.append({"kernel": mistake.kernel, "mistake": mistake.words} | outcomes)
     check = "fourways check", lambda row: _brief(row["check"])
     sanitize = "--sanitize thread", lambda row: _brief(row["sanitize"])
     return Table("mistakes", rows, ["kernel", "mistake", check, sanitize])

@@ -25,9 +25,8 @@ def install(project: str, folder: str) -> None:
 
     One architecture is built: this machine's GPU, or sm_90.
     """
-    gpus = toolchain.gpus()
-    arch = gpus[0].arch.removeprefix("sm_") if gpus else "90"
     offline = ["--quiet", "--no-build-isolation", "--no-deps", "--no-index"]
+    arch = toolchain.gpu_arch().removeprefix("sm_")
     setting = f"--config-settings=cmake.define.CMAKE_CUDA_ARCHITECTURES={arch}"
     command = [sys.executable, "-m", "pip", "install", *offline, "--target", folder, setting, project]
     start = time.perf_counter()

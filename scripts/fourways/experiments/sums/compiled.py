@@ -22,16 +22,11 @@ def builds(texts: Mapping[str, str]) -> Table:
     rounds = timing.rounds(_BUILDS)
     for name, compiler in timing.turns(rounds, pairs):
         samples[name, compiler].append(building.build(texts[name], compiler, arch="sm_90"))
-    rows = [
-        {
-            "kernel": name,
-            "compiler": compiler,
-            "clock": "host",
-            "seconds": summary([one.seconds for one in built]),
-            "registers": built[0].registers,
-        }
-        for (name, compiler), built in samples.items()
-    ]
+    rows: list[Row] = []
+    for (name, compiler), built in samples.items():
+        seconds = summary([one.seconds for one in built])
+        row = {"kernel": name, "compiler": compiler, "clock": "host", "seconds": seconds}
+        rows.append(row | {"registers": built[0].registers})
     columns: list[Column] = ["kernel", "compiler", "seconds", tables.RANGE, "registers"]
     return Table("cub_builds", rows, columns, f"Host clock. For sm_90, {rounds} builds each.")
 

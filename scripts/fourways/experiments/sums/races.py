@@ -1,6 +1,5 @@
 """Sums and prefix sums on the GPU: their times, and whether their results are the same in each run."""
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -94,8 +93,8 @@ def not_added(text: str) -> Callable[[Any, Any], Any]:
 def different_results(calls: Mapping[str, Callable[[Any, Any], None]], runs: int = 100, size: int = 2**27) -> Table:
     """Run each `call(x, y)` on the same random numbers from 0 to 1, and count the different results.
 
-    `y` has as many elements as `x`; a result is the bits of all of them. The error is that of
-    a single sum, relative to the sum in float64.
+    `y` has as many elements as `x`; a result is the bits of all of them. The error is that of a single sum, relative to
+    the sum in float64.
     """
     import cupy as cp
 
@@ -162,13 +161,12 @@ def scans(calls: Mapping[str, Callable[[Any, Any], Any]], one_block: Callable[[A
 
 def accelerators() -> Table:
     """Time CuPy's sums over a cube of 256³ ones with and without CUB, each in a fresh process (device clock)."""
+    unset = toolchain.child_environment()
+    unset.pop("CUPY_ACCELERATORS", None)
     rows: list[Row] = []
-    for setting in (None, ""):
-        variables = {name: value for name, value in os.environ.items() if name != "CUPY_ACCELERATORS"}
-        variables |= toolchain.child_environment() | ({} if setting is None else {"CUPY_ACCELERATORS": setting})
-        row: Row = {"accelerators": "not set" if setting is None else '""', "clock": "device"}
-        rows.append(row | process.answer(_SUMS, {}, variables))
-    columns: list[Column] = [("CUPY_ACCELERATORS", lambda row: row["accelerators"]), *list(rows[0])[1:]]
+    for setting, variables in (("not set", unset), ('""', unset | {"CUPY_ACCELERATORS": ""})):
+        rows.append({"accelerators": setting, "clock": "device"} | process.answer(_SUMS, {}, variables))
+    columns: list[Column] = [("CUPY_ACCELERATORS", "accelerators"), *list(rows[0])[1:]]
     return Table("accelerators", rows, columns, "A cube of 256³ elements.")
 
 

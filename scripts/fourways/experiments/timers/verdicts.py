@@ -32,11 +32,10 @@ def measured(name: str) -> dict[str, dict[str, Row]]:
         trial.settle()
         return trial
 
-    pairs = [(cheat, kind) for cheat in CHEATS for kind in ("honest", "cheat")]
-    reports = TIMERS[name].measure(
-        {f"{cheat.name}, {kind}": functools.partial(make, cheat, kind) for cheat, kind in pairs}
-    )
-    return {cheat.name: {kind: reports[f"{cheat.name}, {kind}"] for kind in ("honest", "cheat")} for cheat in CHEATS}
+    kinds = ("honest", "cheat")
+    makes = {f"{cheat.name}, {kind}": functools.partial(make, cheat, kind) for cheat in CHEATS for kind in kinds}
+    reports = TIMERS[name].measure(makes)
+    return {cheat.name: {kind: reports[f"{cheat.name}, {kind}"] for kind in kinds} for cheat in CHEATS}
 
 
 def word(honest: Row, cheat: Row) -> str:
@@ -71,10 +70,8 @@ def table(reports: Mapping[str, Mapping[str, Mapping[str, Row]]], absent: Mappin
         row |= {f"{kind}_seconds": seconds for kind, seconds in times.items()}
         rows.append(row | {"objections": {name: pair["cheat"]["objection"] for name, pair in pairs.items()}})
     cells = [(name, functools.partial(_cell, name)) for name in TIMERS]
-    note = ". ".join(
-        ["Behind the word: the cheat's time divided by the honest call's", *map(": ".join, absent.items())]
-    )
-    return Table("timers", rows, [("cheat", lambda row: row["cheat"]), *cells], f"{note}.")
+    notes = ["Behind the word: the cheat's time divided by the honest call's", *map(": ".join, absent.items())]
+    return Table("timers", rows, ["cheat", *cells], f"{'. '.join(notes)}.")
 
 
 def _cell(name: str, row: Row) -> str:
