@@ -86,7 +86,8 @@ def test_no_race_and_no_barrier_too_many(barrier: str, tmp_path: Path) -> None:
 def test_the_tile_is_all_the_shared_memory_and_nothing_spills(compiler: str) -> None:
     for options, floats in (((), 64 * 65), (("-DPAD=0",), 64 * 64), (("-DTILE=32",), 32 * 33), (("-DTILED=0",), 0)):
         built = building.build(kernels.path("transpose"), compiler, options=options)
-        assert (built.shared_bytes, built.resources["transpose"].spill_bytes) == (4 * floats, 0), options
+        needs = built.resources["transpose"]
+        assert (needs.shared_bytes, needs.spill_bytes) == (4 * floats, 0), options
 
 
 def test_the_lessons_matrices_are_of_the_size_and_not_square() -> None:
