@@ -88,6 +88,7 @@ def test_a_kernel_for_one_grid_is_told_who_wrote_nothing() -> None:
         tiled(),
         tiled(first=BARRIER, third=""),
         "#define MEET __syncthreads()\n" + tiled().replace("__syncthreads()", "MEET"),
+        tiled().replace("__shared__ float", "__shared__ __align__(16) volatile float"),
     ],
 )
 def test_two_barriers_are_right(text: str) -> None:

@@ -219,7 +219,7 @@ def check_any_grid(text: str) -> str:
 
 def _uses_tile(code: str) -> bool:
     """Return whether answers go wrong if a thread overwrites the tile's first float after each barrier."""
-    if not (tile := re.search(r"__shared__\s+float\s+(\w+)", code)):
+    if not (tile := re.search(r"__shared__[^;\[]*?(\w+)\s*\[", code)):
         return False
     spoil = f"if (threadIdx.x + threadIdx.y == 0) *(float *){tile[1]} = -1;"
     spoiled = _BARRIER.sub(f"do {{ __syncthreads(); {spoil} __syncthreads(); }} while (0)", code)
