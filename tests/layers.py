@@ -1,6 +1,7 @@
 """The packages of scripts/fourways, read from its imports: `python tests/layers.py` draws book/figures/packages.svg."""
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -43,12 +44,14 @@ class Import:
         return self.file.relative_to(ROOT_PACKAGE).parts[0].removesuffix(".py")
 
 
+@functools.cache
 def modules(package: str) -> set[str]:
     """The modules of a package, and its packages."""
     inside = [*(ROOT_PACKAGE / package).glob("*.py"), *(ROOT_PACKAGE / package).glob("*/")]
     return {path.stem for path in inside} - {"__init__", "__main__", "__pycache__"}
 
 
+@functools.cache
 def public_names(package: str) -> set[str]:
     """The names that a package exports. Of `experiments` each module is one, and no other package imports its names."""
     if package == "experiments":
@@ -82,6 +85,7 @@ def files() -> list[Path]:
     return sorted(ROOT_PACKAGE.rglob("*.py"))
 
 
+@functools.cache
 def package_imports() -> list[Import]:
     """All imports from one file of the package to another."""
     return [found for file in files() for found in imports(file)]

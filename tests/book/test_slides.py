@@ -41,6 +41,7 @@ def test_a_decision_with_code_in_it_is_there_from_its_first_cell_to_its_last() -
     assert places == sorted(places)
 
 
+@pytest.mark.long
 def test_all_fits_on_a_projector_and_no_text_is_tiny(browser: Browser, tmp_path: Path) -> None:
     done = fourways("slides", "--folder", tmp_path)
     assert done.exit_code == 0, done.output

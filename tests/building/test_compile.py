@@ -12,6 +12,7 @@ from fourways import building, kernels, sass, toolchain, ways
 DOUBLIFY = kernels.path("doublify")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", kernels.names())
 def test_every_kernel_compiles_with_nvcc(name: str) -> None:
     """To an ELF file with machine code of every entry point, and ptxas' report on each; with NVRTC: tests/sass."""

@@ -1,5 +1,7 @@
 import numpy as np
 
+sizes = (1, 33, 257, 1009)
+
 
 def make_inputs(size):
     x, y = np.random.default_rng(1).uniform(-1.5, 1.5, (2, size))

@@ -29,6 +29,7 @@ def test_a_turned_picture_is_itself_or_interpolated() -> None:
     np.testing.assert_allclose(middle, 32 + np.cos(np.pi / 6) * x - np.sin(np.pi / 6) * y, atol=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("compiler", building.COMPILERS)
 def test_the_page_s_kernels_compile(compiler: str) -> None:
     names = texts()

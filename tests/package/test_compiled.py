@@ -72,12 +72,14 @@ def softclip(site: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.import_module("softclip")
 
 
+@pytest.mark.long
 def test_its_own_tests_pass(site: Path) -> None:
     tests = site.parent / "softclip" / "tests"
     said = run(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", tests, PYTHONPATH=str(site))
     assert ("2 passed" in said and ("skipped" in said) == bool(toolchain.missing("gpu"))) or "12 passed" in said
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "change, error, told",
     [
@@ -119,6 +121,7 @@ def test_an_older_cmake_finds_the_wheels_libraries(site: Path, tmp_path: Path) -
     assert list((folder / "build").glob("_binding.*.so"))
 
 
+@pytest.mark.long
 def test_it_says_what_it_takes(softclip: ModuleType) -> None:
     assert softclip.__all__ == ["KNEE", "softclip"]
     assert np.dtype([("low", "f4"), ("high", "f4")], align=True) == softclip.KNEE

@@ -97,6 +97,7 @@ def test_the_help_says_which_arrays_change(root: Path, tmp_path: Path) -> None:
     assert {words[0]: words[-2:] == ["in", "place"] for words in described} == {"x": False, "y": True}
 
 
+@pytest.mark.long
 def test_python_is_as_formatters_and_type_checkers_want_it(root: Path, tmp_path: Path) -> None:
     names = []
     for file in sorted((root / "tests" / "cases").glob("*.cu")):

@@ -76,9 +76,8 @@ extern "C" __global__ void generic(int* x, int n)
 """
 
 
-@pytest.mark.parametrize(
-    "arch", [pytest.param(arch, marks=[pytest.mark.long] if arch != "90" else []) for arch in toolchain.ARCHITECTURES]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("arch", toolchain.ARCHITECTURES)
 def test_every_kernel_compiles_for_every_architecture_and_its_opcodes_have_kinds(arch: str, tmp_path: Path) -> None:
     (tmp_path / "more.cu").write_text(MORE)
     kinds = set()
