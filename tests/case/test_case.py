@@ -346,6 +346,13 @@ def test_a_launch_or_a_vector_that_cannot_be_is_one_line(table: Callable[[str], 
         table(text)
 
 
+def test_a_launch_cannot_take_a_struct(root: Path, tmp_path: Path) -> None:
+    file = root / "tests" / "cases" / "softclip.cu"
+    (tmp_path / "case.py").write_text(file.with_suffix(".py").read_text() + "\ndef launch(size, knee): return 1, 1\n")
+    with pytest.raises(InputError, match="launch takes knee, a struct; it can take whole and real numbers, and arrays"):
+        Case.load(file, case=tmp_path / "case.py")
+
+
 def test_a_pointer_to_arrays_takes_elements_of_their_size(tmp_path: Path) -> None:
     (tmp_path / "k.cu").write_text('extern "C" __global__ void k(const float (*x)[4], float *y, int n) { y[0] = 0; }')
     case = "import numpy as np\ndef make_inputs(size): return (np.ones((size, 4), 'f4'),)\ndef reference(x): return x"

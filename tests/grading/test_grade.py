@@ -114,16 +114,16 @@ def test_walls(tmp_path: Path) -> None:
 
 
 def test_added_and_moved_cells(tmp_path: Path) -> None:
-    (file,) = handed_in(tmp_path, {"moved": ""})
+    file, empty = handed_in(tmp_path, {"moved": "", "empty": ""})
     notebook = json.loads(file.read_text("utf-8"))
     place = next(i for i, cell in enumerate(notebook["cells"]) if cell["id"] == "01_doublify-exercise-1")
     moved = notebook["cells"].pop(place)
     added = {"cell_type": "code", "id": "5c1f", "metadata": {}, "outputs": [], "execution_count": None, "source": RIGHT}
     notebook["cells"] = [moved, added, *notebook["cells"]]
     file.write_text(json.dumps(notebook), "utf-8")
-    grades = grading.grade([file])
+    grades = grading.grade([file, empty])
     assert first(grades.rows)["moved"]["verdict"] == "right"
-    assert grades.note.startswith("Right: 1 of 1 answers. "), "the empty exercise 2 is no answer"
+    assert grades.note.startswith("Right: 1 of 1 answers. "), "the three empty exercises are no answers"
 
 
 def test_an_answer_that_nobody_can_read_does_not_end_the_grading(tmp_path: Path) -> None:

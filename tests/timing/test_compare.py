@@ -188,7 +188,7 @@ def test_the_figure_of_one_size_has_bars() -> None:
     assert drawn.get_suptitle() == "doublify: bytes per second"
 
 
-def row(way: str, size: int, p10: float, p90: float, mhz: tuple[float, float] = (1980, 1980)) -> tables.Row:
+def row(way: str, size: int, p10: float, p90: float, mhz: tuple[float, ...] = (1980, 1980)) -> tables.Row:
     return {"way": way, "size": size, "seconds": {"p10": p10, "median": p10, "p90": p90}, "mhz": mhz}
 
 
@@ -198,6 +198,7 @@ def test_warnings_name_a_wide_spread_and_a_moving_clock() -> None:
     assert "nvrtc: at 1 of 2 sizes" in wide and "20 elements (100 µs, 130 µs)" in wide
     (moved,) = timing.warnings([row("nvcc", 10, 1e-4, 1e-4), row("nvcc", 20, 1e-4, 1e-4, (1700, 1980))])
     assert moved == "nvcc: the GPU's clock moved between 1700 and 1980 MHz"
+    assert timing.warnings([row("host", 10, 1e-4, 1e-4, ())]) == [], "no GPU, no clock"
 
 
 def test_calls_by_name_are_held_against_the_copy_of_as_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
