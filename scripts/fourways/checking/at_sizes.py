@@ -136,6 +136,20 @@ def is_whole(answer: Any) -> bool:
     return isinstance(answer, int | np.integer) and not isinstance(answer, bool)
 
 
+def as_float(answer: Any) -> float | None:
+    """Return a real number of Python or NumPy as a float, infinite if it is too large for one.
+
+    Returns None for anything else, such as a text or a truth value.
+    """
+    value = answer[()] if isinstance(answer, np.ndarray) else answer  # an array without axes holds a number
+    if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
 def _arrays(values: Iterable[Any]) -> list[np.ndarray]:
     return [value for value in values if isinstance(value, np.ndarray)]
 
