@@ -121,4 +121,15 @@ document.addEventListener("DOMContentLoaded", () => {
     renderers.push(render);
     render();
   }
+
+  // An address may lead into a tab. The page then shows its tabs; the choice is kept for other pages.
+  const follow = () => {
+    const target = document.getElementById(location.hash.slice(1));
+    if (!choice.on || !target?.closest(".ways")) return;
+    choice.on = false;
+    for (const render of renderers) render();
+    target.scrollIntoView();
+  };
+  follow();
+  addEventListener("hashchange", follow);
 });

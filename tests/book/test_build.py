@@ -387,6 +387,11 @@ def test_two_ways_stand_side_by_side_on_each_page_until_switched_off(built: dict
         if browser.run(columns):
             break
     assert [column[0] for column in browser.run(columns)] == ["PyCUDA", "NVRTC"], "the choice is kept"
+    tab = "document.querySelector('.ways > .sd-tab-content')"
+    browser.run(f"{tab}.id = 'there'; location.hash = 'there'")
+    browser.wait(f"return {tab}.checkVisibility()", 5)  # an address that leads into a tab
+    browser.run("document.querySelector('.side-by-side button').click()")
+    assert [column[0] for column in browser.run(columns)] == ["PyCUDA", "NVRTC"] and not browser.run(tabs)
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     assert browser.run(tabs), "paper shows the tabs"
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})

@@ -369,7 +369,18 @@ def test_an_exercise_about_launching_does_not_take_numpys_answer(capsys: pytest.
         y.fill(0)
         launches(x, y)
 
+    loop = host.compile(
+        'extern "C" __global__ void loop(const float *x, float *y, long long n)'
+        "{ for (long long i = 0; i < n; ++i) y[i] = 3 * x[i]; }"
+    ).get_function("loop")
+
+    def in_one_thread(x: np.ndarray, y: np.ndarray) -> None:
+        loop((1,), (1,), (x, y, np.int64(x.size)))
+
     assert checking.exercise(clears_first, **asked, launches=1)
+    assert checking.exercise(in_one_thread, **asked)
+    assert not checking.exercise(in_one_thread, **asked, launches=1)
+    assert "size 31: the answer is right, but one thread was launched for 31 elements" in capsys.readouterr().out
     asked["reference"] = lambda x: 6 * x
     for dodge, told in (
         (brings_it_in, "not only the kernel changed"),

@@ -65,6 +65,8 @@ def by_the_cpu_s_clock(call: Callable[[], None]) -> list[float]:
         (lambda call: right(call)[::-1], "call waited"),
         (lambda call: (call(), call(), (float("nan"),) * 2)[2], "the function says nan s"),
         (lambda call: (call(), call()), "wanted are two numbers"),
+        (lambda call: map(str, right(call)), "wanted are two numbers"),
+        (lambda call: (call(), call(), (10**400,) * 2)[2], "the function says inf s"),
         (by_the_cpu_s_clock, "and the function says 0.00"),
         (lambda call: sum(right(call)), "wanted are two numbers"),
     ],

@@ -20,11 +20,23 @@ def break_even(a, b, kernel):
     [
         lambda a, b, kernel: None,
         lambda a, b, kernel: 65_536,
+        lambda a, b, kernel: 10**400,
+        lambda a, b, kernel: break_even(a, b, kernel) and -(10**5000),
+        lambda a, b, kernel: break_even(a, b, kernel) or 10**5000,
         lambda a, b, kernel: float(break_even(a, b, kernel) or 0) or None,
         lambda a, b, kernel: math.floor((b.start - a.start) / saved(a, b, kernel)) + 1 if saved(a, b, kernel) else None,
         lambda a, b, kernel: None if (break_even(a, b, kernel) or 10**7) > 10**6 else break_even(a, b, kernel),
     ],
-    ids=["None", "constant", "no whole number", "one too many at a tie", "None above a million"],
+    ids=[
+        "None",
+        "constant",
+        "too large",
+        "too small",
+        "too large for never",
+        "no whole number",
+        "one too many at a tie",
+        "None above a million",
+    ],
 )
 def test_a_wrong_break_even(function) -> None:
     assert check_break_even(function).startswith("Not yet: ")

@@ -40,6 +40,15 @@ def test_a_way_that_cannot_run_here_has_no_row(monkeypatch: pytest.MonkeyPatch) 
     assert held_out("01", recorded, [Program("short", 10)]).rows == []
 
 
+def test_a_way_that_a_recording_lacks_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timing, "first_result", lambda *_, **__: {"start": 0.25})
+    for lacking in ("morning", "evening"):
+        recordings = {name: {"host": COST} | {"nvcc": COST} for name in ("morning", "evening")}
+        del recordings[lacking]["nvcc"]
+        table = held_out("01", recordings, [Program("short", 10)])
+        assert [row["way"] for row in table.rows] == ["host"] and table.note.endswith("Not in every recording: nvcc.")
+
+
 def test_nothing_to_predict() -> None:
     for programs, runs in (([], 2), ([Program("short", 10)], 0)):
         with pytest.raises(ValueError, match="expected at least one program, one recording and one run"):

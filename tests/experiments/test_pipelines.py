@@ -221,6 +221,7 @@ def test_the_formula_is_that_of_the_model() -> None:
         (lambda chunks, seconds: 0.0, "too short"),
         (lambda chunks, seconds: None, "None came"),
         (lambda chunks, seconds: math.nan, "is no number"),
+        (lambda chunks, seconds: 10**400, "too long"),
         (lambda chunks, seconds: chunks * sum(seconds.values()), "too long"),
         (lambda chunks, seconds: shortest(chunks, seconds) + 1e-3, "too long"),
         (lambda chunks, seconds: seconds["copy in"] + shortest(chunks - 1, seconds), "too short"),

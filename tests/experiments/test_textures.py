@@ -47,6 +47,12 @@ def test_the_page_s_class_becomes_a_module() -> None:
     assert callable(module.Texture.turn)
 
 
+def by_steps(values: np.ndarray, x: float) -> float:
+    i, a = int(np.floor(x - 0.5)), (x - 0.5) % 1
+    left, right = (float(values[min(max(place, 0), len(values) - 1)]) for place in (i, i + 1))
+    return (1 - a) * left + a * right
+
+
 @pytest.mark.parametrize(
     ("function", "told"),
     [
@@ -54,6 +60,9 @@ def test_the_page_s_class_becomes_a_module() -> None:
         (lambda values, x: np.nan, "is not what the texture returns"),
         (lambda values, x: values, "is not a number"),
         (lambda values, x: None, "is not a number"),
+        (lambda values, x: str(by_steps(values, x)), "is not a number"),
+        (lambda values, x: np.complex64(by_steps(values, x)), "is not a number"),
+        (lambda values, x: 10**400, "inf is not what the texture returns"),
         (lambda values, x: values[min(max(int(x), 0), len(values) - 1)], "on the border of elements 3 and 4"),
         (lambda values, x: np.interp(x, np.arange(len(values)), values), "at the middle of element 3"),
         (
@@ -73,9 +82,5 @@ def test_wrong_textures(function: Any, told: str) -> None:
 
 
 def test_a_right_texture() -> None:
-    def by_steps(values: np.ndarray, x: float) -> float:
-        i, a = int(np.floor(x - 0.5)), (x - 0.5) % 1
-        left, right = (float(values[min(max(place, 0), len(values) - 1)]) for place in (i, i + 1))
-        return (1 - a) * left + a * right
-
     assert textures.check_linear(by_steps).startswith("Right")
+    assert textures.check_linear(lambda values, x: np.array(by_steps(values, x))).startswith("Right")

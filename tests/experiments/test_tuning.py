@@ -209,6 +209,13 @@ def products(taps: np.ndarray, keep: Callable[[int, float], Any], between: str =
             "some of its bits are lost",
         ),
         (
+            lambda taps: " + ".join(
+                f"{tap.hex()}f * x[i + {k}]" if tap else f"(x[i + {k}] - x[i + {k}])"
+                for k, tap in enumerate(taps.tolist())
+            ),
+            "the sum is right, but reads an element of x for tap 1, which is 0",
+        ),
+        (
             lambda taps: products(taps[taps != 0], lambda k, tap: True),
             "has the value of another tap",
         ),

@@ -235,10 +235,10 @@ def test_launches_are_noted_within_the_block_alone() -> None:
     kernel = host.compile(kernels.path("doublify")).get_function("doublify")
     y, seen = np.zeros(8, np.float32), list[object]()
     launch = functools.partial(kernel, (1,), (8,), (X, y, N))
-    with host.noting(lambda arguments: lambda: seen.append(("after", float(y[2])))):
-        with host.noting(lambda arguments: seen.append(("before", float(arguments[1][2])))):
+    with host.noting(lambda arguments, shape: lambda: seen.append((*shape, float(y[2])))):
+        with host.noting(lambda arguments, shape: seen.append(("before", float(arguments[1][2])))):
             launch()
         y.fill(0)
         launch()
     launch()
-    assert seen == [("before", 0.0), ("after", 4.0)]
+    assert seen == [("before", 0.0), (1, 1, 1, 8, 1, 1, 4.0)]

@@ -1,6 +1,7 @@
 """A check of all ways at awkward sizes, and the same for a learner's exercise."""
 
 import io
+import math
 import os
 import sys
 import threading
@@ -32,9 +33,9 @@ def exercise(
     Prints the first thing that is wrong: size and element, what came and what was expected, or the exception.
     `make_inputs`, `reference` and `rtol` are as in a lesson. Scalars of NumPy's floating types are doubled at every
     other size, so that no constant passes for them. `launches` is the number of kernels that each call must launch by
-    the host way, for a size above 0. Nothing but these kernels may change the call's arrays, except that the output may
-    be filled with 0 first, and the kernels may take no other arrays. So NumPy does not pass, neither alone nor around a
-    launch.
+    the host way, for a size above 0, with at least a thread for each element of the output. Nothing but these kernels
+    may change the call's arrays, except that the output may be filled with 0 first, and the kernels may take no other
+    arrays. So neither NumPy passes, alone or around a launch, nor a loop in a single thread.
     """
     for number, size in enumerate(SIZES):
         inputs = tuple(
@@ -74,29 +75,31 @@ def passing() -> Iterator[None]:
 
 
 class _Watch:
-    """A function that notes what a call does: kernels that it launches by the host way, other changes of its arrays."""
+    """A function that notes what a call does: its launches by the host way, and other changes of its arrays."""
 
     def __init__(self, function: Callable[..., Any], inputs: int):
         self._function, self._inputs = function, inputs
-        self._launched = 0
+        self._launched = self._threads = self._elements = 0
         self._takes_another_array = self._is_changed_by_hand = False
 
     def __call__(self, *arguments: Any) -> Any:
         arrays, outputs = _arrays(arguments), _arrays(arguments[self._inputs :])
         left = [array.copy() for array in arrays]
+        self._elements = max(output.size for output in outputs)
 
         def look() -> None:
             for array, before in zip(arrays, left, strict=True):
                 is_cleared = not self._launched and any(array is output for output in outputs) and not array.any()
                 self._is_changed_by_hand |= not is_cleared and not same(array, before)
 
-        def note(args: Sequence[Any]) -> Callable[[], None]:
+        def note(args: Sequence[Any], shape: Sequence[int]) -> Callable[[], None]:
             look()
             for array in filter(np.size, _arrays(args)):
                 self._takes_another_array |= not any(np.shares_memory(array, own) for own in arrays)
 
             def finished() -> None:
                 self._launched += 1
+                self._threads += math.prod(shape)
                 left[:] = [array.copy() for array in arrays]
 
             return finished
@@ -115,6 +118,9 @@ class _Watch:
             return "the answer is right, but not only the kernel changed the arrays. Leave the computing to the kernel."
         if self._takes_another_array:
             return "the answer is right, but a kernel got an array that is none of the function's arguments."
+        if self._threads < self._elements:
+            launched = "one thread was" if self._threads == 1 else f"{self._threads} threads were"
+            return f"the answer is right, but {launched} launched for {self._elements} elements. Launch one for each."
         return None
 
 
@@ -128,6 +134,20 @@ def not_yet(error: Exception) -> str:
 def is_whole(answer: Any) -> bool:
     """Return whether an answer is a whole number of Python or NumPy, and no truth value."""
     return isinstance(answer, int | np.integer) and not isinstance(answer, bool)
+
+
+def as_float(answer: Any) -> float | None:
+    """Return a real number of Python or NumPy as a float, infinite if it is too large for one.
+
+    Returns None for anything else, such as a text or a truth value.
+    """
+    value = answer[()] if isinstance(answer, np.ndarray) else answer  # an array without axes holds a number
+    if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def _arrays(values: Iterable[Any]) -> list[np.ndarray]:

@@ -7,6 +7,8 @@ import numpy as np
 
 from fourways import checking, choosing
 
+_FAR = 10**12  # launches: more than any break-even of the judge's pairs
+
 
 def check_break_even(function: Callable[[choosing.Cost, choosing.Cost, float], Any]) -> str:
     """Judge `function(a, b, kernel)`: the least number of launches from which on `b` takes no longer than `a`, or None.
@@ -27,17 +29,18 @@ def check_break_even(function: Callable[[choosing.Cost, choosing.Cost, float], A
         )
         case = f"starts {a.start:.2f} and {b.start:.2f} s, launches {a.launch * 1e6:.1f} and {b.launch * 1e6:.1f} µs, "
         case += f"a kernel of {kernel * 1e6:.0f} µs"
-        answer, never = function(a, b, kernel), _is_behind(a, b, kernel, 10**12)
+        answer, never = function(a, b, kernel), _is_behind(a, b, kernel, _FAR)
+        far = abs(checking.as_float(answer) or 0) > _FAR
+        came = f"a number beyond {_FAR:,}" if far else answer
         if (answer is None) != never:
-            far = never and isinstance(answer, int | float | np.number) and answer > 10**12
             hint = " So large a number comes from rounding: take no difference of totals." if far else ""
-            return f"Not yet: {answer} for {case}; b {'never wins' if never else 'wins'}.{hint}"
+            return f"Not yet: {came} for {case}; b {'never wins' if never else 'wins'}.{hint}"
         if answer is None:
             continue
         if not checking.is_whole(answer):
-            return f"Not yet: {answer!r} came; wanted is a whole number of launches, as an int."
-        if _is_behind(a, b, kernel, int(answer)) or not _is_behind(a, b, kernel, int(answer) - 1):
-            return f"Not yet: {answer:,} for {case}; compare the totals there."
+            return f"Not yet: {came!r} came; wanted is a whole number of launches, as an int."
+        if far or _is_behind(a, b, kernel, int(answer)) or not _is_behind(a, b, kernel, int(answer) - 1):
+            return f"Not yet: {came if far else f'{answer:,}'} for {case}; compare the totals there."
     return f"Right for {len(cases)} pairs of ways and kernels."
 
 

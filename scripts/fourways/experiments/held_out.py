@@ -38,7 +38,8 @@ def held_out(
     """Predict each program for each way of lesson `name` that can run here, and measure it in `runs` fresh processes.
 
     By default, there are three processes while a lesson is recorded, and one elsewhere.
-    The predictions use `recordings` alone, costs by way for each recording. The processes take turns. A row holds
+    The predictions use `recordings` alone, costs by way for each recording. A way that some recording lacks is left
+    out, and the note names it. The processes take turns. A row holds
     `seconds`, the median of the processes without their stage `inputs`, with `low_seconds` and `high_seconds`, their
     10th and 90th percentiles; and for each recording `predicted` and `errors`, the relative differences from
     `seconds`, positive if the prediction is too high. Raises ValueError for no program or no run, and what
@@ -47,7 +48,8 @@ def held_out(
     runs = timing.rounds(_RUNS) if runs is None else runs
     if not programs or not recordings or runs < 1:
         raise ValueError("expected at least one program, one recording and one run")
-    target, ways = lesson.find(name), next(iter(recordings.values()))
+    target, known = lesson.find(name), {way: None for costs in recordings.values() for way in costs}
+    ways = [way for way in known if all(way in costs for costs in recordings.values())]
     pairs = [(program, way) for program in programs for way in ways if not missing(way)]
     totals: dict[tuple[Program, str], list[float]] = {pair: [] for pair in pairs}
     for program, way in timing.turns(runs, pairs):
@@ -72,8 +74,10 @@ def held_out(
             for recording in recordings
         ),
     ]
-    said = " ".join(_verdict(rows, recording) for recording in recordings) if rows else ""
-    return Table("held_out", rows, columns, f"Host clock; medians of {runs} fresh processes. {said}")
+    said = [f"Host clock; medians of {runs} fresh processes."]
+    said += [_verdict(rows, recording) for recording in recordings] if rows else []
+    said += [f"Not in every recording: {', '.join(lacking)}."] if (lacking := [*known.keys() - ways]) else []
+    return Table("held_out", rows, columns, " ".join(said))
 
 
 def _verdict(rows: Sequence[Row], recording: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import building, timing
+from fourways import building, checking, timing
 from fourways.experiments import projects
 from fourways.tables import Row, Table
 
@@ -147,10 +147,8 @@ def check_linear(function: Callable[[np.ndarray, float], Any]) -> str:
     cases += [(float(place), "between two elements") for place in numbers.integers(128, 256 * (length - 1), 30) / 256]
     for x, case in cases:
         answer, right = function(values.copy(), x), np.interp(x - 0.5, np.arange(length), values)
-        try:
-            wrong = not abs(float(answer) - right) < 1e-3
-        except (TypeError, ValueError):
+        if (number := checking.as_float(answer)) is None:
             return f"Not yet: {case}: {answer!r} is not a number."
-        if wrong:
-            return f"Not yet: x = {x:g}, {case}: {float(answer):g} is not what the texture returns."
+        if not abs(number - right) < 1e-3:
+            return f"Not yet: x = {x:g}, {case}: {number:g} is not what the texture returns."
     return f"Right at {len(cases)} places."

@@ -40,8 +40,11 @@ class CompileError(RuntimeError):
     """The kernel does not compile; the message holds the compiler's own words."""
 
 
-Note = Callable[[Sequence[Any]], Callable[[], None] | None]
-"""What `noting` calls with the arguments of a launch; what it returns, if anything, is called after the launch."""
+Note = Callable[[Sequence[Any], Sequence[int]], Callable[[], None] | None]
+"""What `noting` calls with the arguments of a launch and its shape: grid and block, six numbers.
+
+What it returns, if anything, is called after the launch.
+"""
 
 
 class HostKernel:
@@ -67,7 +70,7 @@ class HostKernel:
         """
         shape = check_shape(grid, block, shared_mem, self.max_dynamic_shared_size_bytes)
         values = check_arguments(self.signature, args)
-        finished = HostKernel._note(args) if HostKernel._note else None
+        finished = HostKernel._note(args, shape) if HostKernel._note else None
         self._process.launch(Launch(self.signature, self._number, shape, int(shared_mem), self._timeout, values))
         if finished:
             finished()

@@ -1,12 +1,13 @@
 """The judges of lesson 06's exercises, and the made-up machines on which they try an answer."""
 
 import functools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from fourways import tables
+from fourways import checking, tables
 
 
 class Machine:
@@ -67,7 +68,7 @@ def check_fair(fair: Any) -> str:
             for name in costs:
                 if (called := machine.calls.count(name)) < rounds:
                     return f"Not yet: {name!r} was called {called} of {rounds} times."
-                if not isinstance(times[name], int | float | np.number) or not times[name] > 0:
+                if not 0 < (checking.as_float(times[name]) or 0) < math.inf:
                     return f"Not yet: wanted are the seconds of {name!r}, above 0; {times[name]!r:.60} came."
             for name, cost in costs.items():
                 ratio, right = times[name] / times["one"], cost / costs["one"]

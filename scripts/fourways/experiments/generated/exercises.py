@@ -104,13 +104,13 @@ def _wrong_launch(
     (h, w), v = u.shape, np.full_like(u, np.nan)
     try:
         grid, numbers = by_hand(u.copy(), v.copy())
-        grid, numbers = tuple(map(int, grid)), list(map(int, numbers))
-    except (TypeError, ValueError) as error:
+        grid, numbers = tuple(map(int, grid)), list(map(np.int64, numbers))
+    except (TypeError, ValueError, OverflowError) as error:
         return f"wanted are a grid and six numbers: {error}"
     if len(numbers) != 6:
         return f"{len(numbers)} numbers follow u and v; the text asks for six."
     try:
-        kernel(grid, (16, 16), (u, v, *map(np.int64, numbers)))
+        kernel(grid, (16, 16), (u, v, *numbers))
     except host.KernelError as error:
         return f"are these strides, in elements? {str(error).splitlines()[0]}"
     except ValueError as error:

@@ -37,7 +37,7 @@ def judge(kernel: str, case: str, known: str) -> str:
         mine, given, other = files
         try:
             launched: list[Any] = []
-            with host.noting(launched.append):
+            with host.noting(lambda *launch: launched.append(launch)):
                 problem = _refusal(Case.load(mine, case=given, timeout=TIMEOUT), other, launched)
         except (kernels.InputError, building.BuildError, sass.SassError, RuntimeError) as error:
             return checking.not_yet(error)

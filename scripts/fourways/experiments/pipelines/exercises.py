@@ -1,13 +1,13 @@
 """A model of streams, and the judges of lesson 11's exercises, which try an answer in it. They need no GPU."""
 
 import itertools
+import math
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
+from fourways import checking
 from fourways.experiments.pipelines.copies import STAGES
 
 Task = tuple[str, int, int, Iterable[tuple[str, int]]]
@@ -64,11 +64,11 @@ def check_shortest(shortest: Callable[[int, Mapping[str, float]], float]) -> str
         answer = shortest(chunks, took)
         if time.process_time() - start > 0.15:
             return f"Not yet: right so far, but slow for {case}. Find a formula that needs no loop."
-        if not isinstance(answer, int | float | np.number):
+        if (number := checking.as_float(answer)) is None:
             return f"Not yet: {answer!r} came for {case}; expected is a number of seconds."
-        if not abs(answer - right) <= 1e-9 * right:  # so that NaN is wrong
-            fault = "no number" if np.isnan(answer) else "too long" if answer > right else "too short"
-            return f"Not yet: {answer:g} s for {case} is {fault}."
+        if not abs(number - right) <= 1e-9 * right:  # so that NaN is wrong
+            fault = "no number" if math.isnan(number) else "too long" if number > right else "too short"
+            return f"Not yet: {number:g} s for {case} is {fault}."
     return f"Right for {len(cases) + 1} pipelines."
 
 

@@ -26,7 +26,7 @@ def check_expression(expression: Callable[[np.ndarray], str]) -> str:
 
     It is tried on four random filters (float32) of 5 to 9 taps. Some taps are 0, some are negative, and some need nine
     digits; one filter is 0 throughout. Every tap must arrive to the last bit. NVRTC must leave no double in the kernel,
-    and no more products than there are taps that are not 0.
+    and no more products than there are taps that are not 0. A NaN in x may not arrive where the tap is 0.
     """
     random = np.random.default_rng()
     zeros: tuple[list[int], ...] = ([1, 5], [0, 3], [0, 1, 2, 3, 4], [2, 4, 6, 8])
@@ -45,11 +45,13 @@ def _wrong_expression(text: Any, taps: np.ndarray) -> str | None:
     if not isinstance(text, str):
         return f"{text!r} came; wanted is the sum as a str"
     told = (f"-DSUM={' '.join(text.split())}",)  # a macro has one line
-    impulse, answer = np.zeros(2 * taps.size - 1, np.float32), np.full(taps.size, np.nan, np.float32)
-    impulse[taps.size - 1] = 1
+    impulse, poisoned = np.zeros((2, 2 * taps.size - 1), np.float32)
+    answer, spoiled = np.full((2, taps.size), np.nan, np.float32)
+    impulse[taps.size - 1], poisoned[taps.size - 1] = 1, np.nan
     try:
         kernel = host.compile(_SPARSE, told, timeout=5).get_function("sparse")
-        kernel((1,), (32,), (impulse, answer, np.int64(taps.size)))
+        for x, y in ((impulse, answer), (poisoned, spoiled)):
+            kernel((1,), (32,), (x, y, np.int64(taps.size)))
         ptx = building.build(_SPARSE, output="ptx", options=told).code.decode()
     except RuntimeError as error:  # of a compiler or a kernel
         return checking.not_yet(error).removeprefix("Not yet: ")
@@ -67,6 +69,8 @@ def _wrong_expression(text: Any, taps: np.ndarray) -> str | None:
     products, needed = len(re.findall(r"\b(?:mul|fma)(?:\.rn)?\.f32\b", ptx)), np.count_nonzero(taps)
     if products > needed:
         return f"the sum is right, but has {products} products for {needed} taps that are not 0"
+    if (read := np.flatnonzero(np.isnan(spoiled[::-1]) & (taps == 0))).size:
+        return f"the sum is right, but reads an element of x for tap {read[0]}, which is 0"
     return None
 
 
