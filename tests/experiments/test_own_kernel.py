@@ -201,6 +201,11 @@ def test_the_exercise_can_be_graded() -> None:
             "right, but mine_host, size 1009: A race between",
         ),
         ("", FLOATS + SQUARED, "mine.cu holds no kernel"),
+        (
+            SQUARE.replace("blockIdx.x", "0"),
+            FLOATS + SQUARED + "sizes = (1, 255)",
+            "the case's sizes fill one block only",
+        ),
         (SQUARE, "", "make_inputs"),
         (SQUARE, "import nothing_there", "cannot be run"),
         (SQUARE, FLOATS + "reference = lambda x: 1 / 0", "division"),

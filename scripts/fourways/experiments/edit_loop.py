@@ -157,10 +157,11 @@ def check_two_calls(function: Callable[[Callable[[], None]], Any]) -> str:
         answer = function(call)
         if len(taken) != 2:
             return f"Not yet: the function called {len(taken)} times; two calls are wanted."
-        told_seconds = [checking.as_float(each) for each in answer] if isinstance(answer, Iterable) else []
-        if len(told_seconds) != 2 or None in told_seconds:
+        given = list(answer) if isinstance(answer, Iterable) else []
+        numbers = [number for each in given if (number := checking.as_float(each)) is not None]
+        if not len(given) == len(numbers) == 2:
             return f"Not yet: {answer!r} came; wanted are two numbers, the seconds of each call."
-        for name, told, true in zip(("first", "second"), told_seconds, taken, strict=True):
+        for name, told, true in zip(("first", "second"), numbers, taken, strict=True):
             if not abs(told - true) <= 0.008:  # which NaN fulfils neither
                 return f"Not yet: the {name} call waited {true:.3f} s, and the function says {told:.3f} s."
     return "Right for six calls of different lengths."

@@ -23,8 +23,9 @@ def judge(kernel: str, case: str, known: str) -> str:
     Returns "Right …", or "Not yet: …" and what is wrong first. The kernel must be right at the case's sizes, be
     compiled by a GPU's compiler into other machine code than `known`, and race with nobody. The case must be able to
     refuse: its reference must not launch a kernel, and must depend on the inputs. A kernel that does nothing, one that
-    writes the same number everywhere, and one whose numbers are wrong by a tenth may not pass. A race is refused even
-    where all writes agree.
+    writes the same number everywhere, and one whose numbers are wrong by a tenth may not pass. Unless the case has a
+    `launch`, some size must need several blocks, so that one without `blockIdx` may not pass either. A race is refused
+    even where all writes agree.
     """
     if not (isinstance(kernel, str) and isinstance(case, str)):
         return "Not yet: the kernel and its case are two texts."
@@ -72,6 +73,8 @@ def _refusal(case: Case, known: Path, launched: list[Any]) -> str:
         checking.check(ways)
     except checking.CheckFailure as failure:
         return str(failure).splitlines()[0]
+    if not case.has_launch and all(shape[:3] == [1, 1, 1] for _, shape in launched):
+        return "the case's sizes fill one block only, so blocks are not tried. Add a size above 256."
     note, refusal = on_a_gpu(case)
     if note or refusal:
         return refusal or note or ""
