@@ -59,6 +59,11 @@ def test_a_number_on_the_gpu_is_named_with_its_remedy() -> None:
         arguments.number(np.dtype("float32"), SimpleNamespace(shape=(), dtype=np.dtype("float32")))
 
 
+def test_none_is_named_as_itself() -> None:
+    with pytest.raises(TypeError, match="^None came; "):
+        arguments.number(np.dtype("float32"), None)
+
+
 @pytest.mark.parametrize("value", [np.zeros((), "V12"), np.zeros(1, "V16"), 16, np.array(None)])
 def test_a_struct_has_its_size_and_no_dimensions(value: Any) -> None:
     parameter = kernels.Parameter("range", "Range", "struct", 16, 8, None)

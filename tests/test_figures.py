@@ -55,6 +55,7 @@ def test_lines_below_a_roof() -> None:
     assert list(roof.get_ydata()) == [4e9, 4e9]
     assert axes.yaxis.get_major_formatter()(2e9, 0) == "2.00 GB/s"
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("elements", "bytes/s")
 
 
 def test_a_roofline_bends_where_the_roofs_meet() -> None:

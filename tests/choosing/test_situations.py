@@ -194,6 +194,12 @@ def test_differences_below_a_minute_a_day_do_not_count() -> None:
     assert advise(Situation(), costs, 30e-6, 10, runs=100, among=list(costs)).take == "nvrtc"
 
 
+def test_a_program_that_is_not_described_further_runs_once_a_day() -> None:
+    costs = {"nvrtc": NEAR, "nvcc": Cost("nvcc", {"start": 0.3}, 0.29, 0.31, launch=5e-6)}
+    shown = [str(advise(Situation(), costs, 30e-6, 10, **runs, among=list(costs))) for runs in ({}, {"runs": 1})]
+    assert shown[0] == shown[1] != str(advise(Situation(), costs, 30e-6, 10, runs=2, among=list(costs)))
+
+
 def test_where_nothing_fits_that_is_said() -> None:
     advice = advise(Situation(text="run-time", compiler="none"), {"nvrtc": NEAR}, 30e-6, 10)
     assert advice.take is None and advice.times is None

@@ -72,3 +72,9 @@ def test_the_driver_is_shown_with_its_library(tmp_path: Path) -> None:
     variables = os.environ | toolchain.child_environment() | {"LD_LIBRARY_PATH": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", script], env=variables, capture_output=True, text=True)
     assert f"PosixPath('{library}')" in done.stdout and "why='CUDA 13.0'" in done.stdout, done.stderr
+
+
+def test_a_header_may_hold_bytes_of_any_encoding(tmp_path: Path) -> None:
+    (tmp_path / "crt").mkdir()
+    (tmp_path / "crt" / "host_config.h").write_bytes(b"// \xff\n#if __GNUC__ > 15\n#if __clang_major__ >= 22\n")
+    assert [inventory.newest_host_compiler(tmp_path, kind) for kind in ("gcc", "clang")] == [15, 21]

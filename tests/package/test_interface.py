@@ -21,6 +21,12 @@ FOUND: dict[str, tuple[str, set[str]]] = {
 }
 
 
+@pytest.mark.parametrize(("blocks", "covers"), [({4: 1, 8: 2, 12: 3}, True), ({4: 1, 8: 3}, False)])
+def test_blocks_that_no_constant_share_of_the_size_explains(blocks: dict[int, int], covers: bool) -> None:
+    """One block for 4 elements needs a share of 4 or more, and three blocks for 8 one of less than 4."""
+    assert probe._covers({size: (number, 1, 1) for size, number in blocks.items()}) is covers
+
+
 def interface(folder: Path, kernel: str, case: str) -> Interface:
     (folder / "k.cu").write_text(f'extern "C" __global__ void k({kernel}) {{}}')
     (folder / "case.py").write_text(f"import numpy as np\n{case}\n")
