@@ -3,7 +3,8 @@
 In a program of your own, `checked` holds each launch of a kernel to its signature.
 """
 
+from fourways.checking.answers import as_float, is_whole, not_yet
 from fourways.checking.arrays import Expected, fetch, fresh_outputs, place, same
-from fourways.checking.at_sizes import SIZES, as_float, check, exercise, is_whole, not_yet, outcomes, passing, search
+from fourways.checking.at_sizes import SIZES, check, exercise, outcomes, passing, search
 from fourways.checking.launch import checked
 from fourways.checking.verdict import CheckFailure, compare, compare_all, verdict

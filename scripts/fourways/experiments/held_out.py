@@ -76,7 +76,8 @@ def held_out(
     ]
     said = [f"Host clock; medians of {runs} fresh processes."]
     said += [_verdict(rows, recording) for recording in recordings] if rows else []
-    said += [f"Not in every recording: {', '.join(lacking)}."] if (lacking := [*known.keys() - ways]) else []
+    lacking = [way for way in known if way not in ways]
+    said += [f"Not in every recording: {', '.join(lacking)}."] if lacking else []
     return Table("held_out", rows, columns, " ".join(said))
 
 
