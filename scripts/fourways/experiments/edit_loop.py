@@ -144,14 +144,15 @@ def figure(loops: Table) -> Any:
 def check_two_calls(function: Callable[[Callable[[], None]], Any]) -> str:
     """Judge `function(call)`, which calls `call` twice and returns the seconds of the first and the second call.
 
-    The judge's calls wait for random times, and each is a call of its own length.
+    The judge's calls wait for random times. The two of a pair differ by 30 ms at least, so a mean is neither.
     """
     for _ in range(3):
         taken: list[float] = []
+        waits = random.sample((0.02, 0.06, 0.1), 2)
 
-        def call(taken: list[float] = taken) -> None:
+        def call(taken: list[float] = taken, waits: list[float] = waits) -> None:
             start = time.perf_counter()
-            time.sleep(random.uniform(0.02, 0.1))
+            time.sleep(waits[len(taken) % 2] + random.uniform(0, 0.01))
             taken.append(time.perf_counter() - start)
 
         answer = function(call)
