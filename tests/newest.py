@@ -2,7 +2,8 @@
 
 Jupyter Book 1 holds Sphinx at version 7. This build shows that the book's source needs neither. It takes the newest
 Sphinx, MyST-NB, theme and extensions that this Python can install, in an environment of their own; a warning is an
-error, and so is a reference that leads nowhere (`-W -n`).
+error, and so is a reference that leads nowhere (`-W -n`). Then Jupyter Book builds it, and both must
+have as many folds, tabs, predictions and images on each page.
 """
 
 import os
@@ -30,6 +31,8 @@ SPHINX = (
 )
 OF_JUPYTER_BOOK = {"jupyter_book", "sphinx_comments"}
 """Extensions in `_config.yml` that only Jupyter Book needs."""
+PARTS = ('class="deeper"', "sd-tab-set ways", "predict admonition", "<img")
+"""What a fold, the ways' tabs, a prediction and an image begin with in a page."""
 
 
 class NewestError(RuntimeError):
@@ -62,13 +65,14 @@ def environment(folder: Path, requirements: Iterable[str]) -> tuple[Path, dict[s
 def sphinx(folder: Path) -> dict[str, str]:
     """Build the book into `folder/html`, and return the versions of the packages that built it.
 
-    Raises NewestError with the warnings if there are any.
+    Raises NewestError with the warnings if there are any, or if the pages differ from Jupyter Book's in their parts.
     """
     python, versions = environment(folder / "env", SPHINX)
     source, html = folder / "source", folder / "html"
     for old in (source, html):
         shutil.rmtree(old, ignore_errors=True)
-    book.assemble(source, book.pages(get_command(cli.app)))
+    pages = book.pages(get_command(cli.app))
+    book.assemble(source, pages)
     program = "from jupyter_book.cli.main import main; main(prog_name='jupyter-book')"
     run(sys.executable, "-c", program, "config", "sphinx", source)
     with (source / "conf.py").open("a", encoding="utf-8") as conf:
@@ -76,7 +80,17 @@ def sphinx(folder: Path) -> dict[str, str]:
     paths = os.pathsep.join(map(str, (ROOT / "scripts", source / "_ext")))
     options = ("-W", "-n", "--keep-going", "-q", "-d", folder / "doctrees")
     run(python, "-m", "sphinx", *options, source, html, env={**os.environ, "PYTHONPATH": paths})
+    book.build(pages, folder / "book")
+    compare(html, folder / "book")
     return versions
+
+
+def compare(html: Path, built: Path) -> None:
+    """Raise NewestError, which names the page, unless each page in `html` has as many parts as its twin in `built`."""
+    for page in (page for page in built.rglob("*.html") if "_static" not in page.parts):
+        ours, theirs = ((folder / page.relative_to(built)).read_text(encoding="utf-8") for folder in (html, built))
+        if lacks := [part for part in PARTS if ours.count(part) != theirs.count(part)]:
+            raise NewestError(f"{page.relative_to(built)} by the newest Sphinx differs in {lacks}")
 
 
 if __name__ == "__main__":

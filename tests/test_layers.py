@@ -6,8 +6,6 @@ from pathlib import Path
 
 import layers
 
-IMPORTS = layers.package_imports()
-
 
 def test_every_module_is_in_a_layer() -> None:
     there = {path.relative_to(layers.ROOT_PACKAGE).parts[0].removesuffix(".py") for path in layers.files()}
@@ -16,24 +14,28 @@ def test_every_module_is_in_a_layer() -> None:
 
 def test_imports_go_down() -> None:
     layer = layers.LAYER | {"__main__": len(layers.LAYERS)}
-    up = [f"{each.file.relative_to(layers.ROOT_PACKAGE)} imports {each.package}" for each in IMPORTS
+    up = [f"{each.file.relative_to(layers.ROOT_PACKAGE)} imports {each.package}" for each in layers.package_imports()
           if each.by != each.package and layer[each.package] >= layer[each.by]]  # fmt: skip
     assert up == []
 
 
 def test_other_packages_are_used_by_their_public_names() -> None:
-    assert [each for each in IMPORTS if each.by != each.package and each.inner] == []
+    assert [each for each in layers.package_imports() if each.by != each.package and each.inner] == []
 
 
 def test_a_package_does_not_import_from_its_own_init() -> None:
-    own = [each for each in IMPORTS if each.by == each.package and not each.inner and each.file.name != "__main__.py"]
+    own = [
+        each
+        for each in layers.package_imports()
+        if each.by == each.package and not each.inner and each.file.name != "__main__.py"
+    ]
     assert [each for each in own if each.name not in layers.modules(each.package)] == []
 
 
 def test_no_circles() -> None:
     """Modules, too: within a package they import each other by name."""
     graph: dict[Path, set[Path]] = {}
-    for each in IMPORTS:
+    for each in layers.package_imports():
         folder = layers.ROOT_PACKAGE / each.package
         inner = each.inner or (each.name if each.by == each.package else "")
         target = folder / f"{inner or '__init__'}.py" if folder.is_dir() else folder.with_suffix(".py")

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import newest
 import pytest
 import rot
 from rot import Outcome, culprit, dependencies, report, strict
@@ -25,6 +26,15 @@ def test_a_deprecation_is_an_error_where_our_own_code_causes_it(tmp_path: Path) 
     for code, status in (("import other", 0), ("import warnings; warnings.warn('ours', DeprecationWarning)", 1)):
         environment = {"PYTHONWARNINGS": strict(), "PYTHONPATH": str(tmp_path)}
         assert subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True).returncode == status
+
+
+def test_pages_of_two_builders_are_compared_by_their_parts(tmp_path: Path) -> None:
+    for builder, text in (("html", "<p>"), ("book", '<p><img src="a.svg">')):
+        (tmp_path / builder).mkdir()
+        (tmp_path / builder / "a.html").write_text(text)
+    newest.compare(tmp_path / "book", tmp_path / "book")
+    with pytest.raises(newest.NewestError, match=r"a.html by the newest Sphinx differs in \['<img'\]"):
+        newest.compare(tmp_path / "html", tmp_path / "book")
 
 
 def test_a_task_that_does_not_end_keeps_what_it_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,6 +73,7 @@ def flaws(folder: Path) -> Iterator[str]:
                 yield f"{style.relative_to(folder)} loads {''.join(address)}"
 
 
+@pytest.mark.long
 def test_links_lead_somewhere_and_pages_are_light_and_load_nothing_from_outside(real: Path) -> None:
     assert list(flaws(real)) == []
 

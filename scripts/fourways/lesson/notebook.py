@@ -1,11 +1,14 @@
 """A lesson as a file: its front matter, and its cells by tag."""
 
 import re
+from collections.abc import Callable
 from copy import copy, deepcopy
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from fourways import kernels
 
@@ -41,21 +44,22 @@ class Lesson:
     @cached_property
     def whole(self) -> Any:
         """The whole file as an nbformat notebook, with the cells tagged `wrong`, which only tests run."""
-        import yaml
+        return deepcopy(self._read(_parsed))
 
-        try:
-            return deepcopy(_parsed(self.path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, yaml.YAMLError) as error:
-            raise LessonError(f"{self.path.name} cannot be read: {error}") from None
-
-    @property
+    @cached_property
     def meta(self) -> dict[str, Any]:
         """The front matter under `fourways:`: question, kernel, further kernels `also`, ways, `opens` (the way
         whose tab is open at first), without, rtol, may_skip."""
         try:
-            return self.whole.metadata["fourways"]
-        except KeyError:
+            return self._read(_front_matter)["fourways"]
+        except (KeyError, TypeError):
             raise LessonError(f"{self.path.name}: the front matter has no `fourways:` section") from None
+
+    def _read(self, parse: Callable[[str], Any]) -> Any:
+        try:
+            return parse(self.path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, yaml.YAMLError) as error:
+            raise LessonError(f"{self.path.name} cannot be read: {error}") from None
 
     @property
     def rtol(self) -> float:
@@ -80,6 +84,12 @@ class Lesson:
     def cells(self, tag: str) -> list[str]:
         """Return the source of every code cell with this tag, in order."""
         return [cell.source for cell in self.notebook.cells if cell.cell_type == "code" and tag in tags(cell)]
+
+
+def _front_matter(text: str) -> Any:
+    """It is read by itself: to parse the cells, too, takes much longer."""
+    found = re.match(r"---\n(.*?)^---$", text, re.DOTALL | re.MULTILINE)
+    return yaml.safe_load(found[1]) if found else {}
 
 
 @cache  # the book asks each lesson about all others
