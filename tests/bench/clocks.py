@@ -11,7 +11,7 @@ import numpy as np
 from ratios import device, ratio, table
 
 from fourways import lesson, timeline, timing
-from fourways.tables import Row, Table
+from fourways.tables import Row, Table, summary
 
 SIZES = (2**10, 2**16, 2**20, 2**22, 2**24, 2**26)
 SPIN = """extern "C" __global__ void spin(long long cycles, long long *end) {
@@ -56,14 +56,14 @@ def beside_graphs() -> list[Row]:
     """An empty kernel and doublify, alone and as nodes of a CUDA graph; a copy and two."""
     empty = cupy.RawKernel('extern "C" __global__ void nothing() {}', "nothing")
     nothing = functools.partial(empty, (1,), (1,), ())
-    in_graph = timing.summary(timing.graph_seconds(nothing, 1000))["median"]
+    in_graph = summary(timing.graph_seconds(nothing, 1000))["median"]
     rows = [ratio("an empty kernel", device(nothing), "in a graph", in_graph, "0.3 µs apart at most")]
     doublify = lesson.load(lesson.find("01"), ["nvrtc"]).functions["nvrtc"]
     x = cupy.random.default_rng(1).standard_normal(SIZES[-1], dtype=cupy.float32)
     y = cupy.empty_like(x)
     for size in SIZES:
         call = functools.partial(doublify, x[:size], y[:size])
-        in_graph = timing.summary(timing.graph_seconds(call, 20))["median"]
+        in_graph = summary(timing.graph_seconds(call, 20))["median"]
         aim = "0.5 µs and 1 % apart at most"
         rows.append(ratio(f"doublify of {size:,}", device(call), "in a graph", in_graph, aim))
     wait = cupy.RawKernel(WAIT, "wait")

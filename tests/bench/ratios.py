@@ -27,7 +27,7 @@ def table(rows: Sequence[tables.Row], note: str = "") -> tables.Table:
 
 def device(call: Callable[[], Any], cold: bool = False) -> float:
     """The median seconds of a call on the GPU."""
-    return timing.summary(timing.device_seconds(call, cold))["median"]
+    return tables.summary(timing.device_seconds(call, cold))["median"]
 
 
 def medians(batches: Mapping[str, Callable[[], float]], rounds: int = 60) -> dict[str, float]:

@@ -119,11 +119,16 @@ def test_added_and_moved_cells(tmp_path: Path) -> None:
     place = next(i for i, cell in enumerate(notebook["cells"]) if cell["id"] == "01_doublify-exercise-1")
     moved = notebook["cells"].pop(place)
     added = {"cell_type": "code", "id": "5c1f", "metadata": {}, "outputs": [], "execution_count": None, "source": RIGHT}
-    notebook["cells"] = [moved, added, *notebook["cells"]]
+    rest = notebook["cells"]
+    notebook["cells"] = [moved, added, *rest]
     file.write_text(json.dumps(notebook), "utf-8")
-    grades = grading.grade([file, empty])
-    assert first(grades.rows)["moved"]["verdict"] == "right"
-    assert grades.note.startswith("Right: 1 of 1 answers. "), "the three empty exercises are no answers"
+    other = {**added, "id": "01_doublify-7", "source": "1 / 0"}  # the lesson's own, so no part of the answer
+    helper = {**added, "source": RIGHT.replace("def reverse", "def turn")}
+    notebook["cells"] = [other, helper, {**moved, "source": "reverse = turn"}, *rest]
+    (before := tmp_path / "before.ipynb").write_text(json.dumps(notebook), "utf-8")
+    grades = grading.grade([file, before, empty])
+    assert [first(grades.rows)[name]["verdict"] for name in ("moved", "before")] == ["right"] * 2
+    assert grades.note.startswith("Right: 2 of 2 answers. "), "the three empty exercises are no answers"
 
 
 def test_an_answer_that_nobody_can_read_does_not_end_the_grading(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import nbformat
 import pytest
 
 from fourways import lesson
+from fourways.lesson import online
 
 ADDRESS = "https://github.com/someone/four-ways"
 LESSONS = lesson.lessons_and_pages()
@@ -32,9 +33,9 @@ def test_hosts_of_notebooks_open_what_is_published(addressed: Path) -> None:
         "Kaggle": f"https://www.kaggle.com/kernels/welcome?src=https://{published}",
     }
     (addressed / "CITATION.cff").write_text("repository-code: https://elsewhere.example/four-ways\n")
-    assert lesson.address() == "https://elsewhere.example/four-ways" and lesson.hosts("01_doublify") == {}
+    assert online.address() == "https://elsewhere.example/four-ways" and lesson.hosts("01_doublify") == {}
     (addressed / "CITATION.cff").write_text(f"# repository-code: {ADDRESS}\n")
-    assert lesson.address() is None and lesson.hosts("01_doublify") == {}
+    assert online.address() is None and lesson.hosts("01_doublify") == {}
 
 
 @pytest.mark.parametrize("target", LESSONS, ids=lambda each: each.slug)

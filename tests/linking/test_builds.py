@@ -1,6 +1,7 @@
 """Five builds without a GPU: what they inline, what they refuse in the tool's words, and which tools fit together."""
 
 import dataclasses
+import time
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from fourways import building, linking, tables, toolchain
 from fourways.kernels import InputError
+from fourways.linking import builds
 
 CALLED = ("PTX, nvJitLink", "nvcc -rdc=true")
 BY_NVRTC, BY_NVCC = list(linking.BUILDS)[:3], ["one source", *list(linking.BUILDS)[3:]]
@@ -157,12 +159,12 @@ def test_variables_defined_twice_in_ptx(tmp_path: Path) -> None:
 )
 def test_version_rules(output: str, compiler: str, linker: str, right: bool) -> None:
     if right:
-        linking.check_versions(output, ("NVRTC", compiler), ("nvJitLink", linker))
+        builds.check_versions(output, ("NVRTC", compiler), ("nvJitLink", linker))
         return
     what = {"ltoir": "LTO-IR", "ptx": "PTX", "cubin": "machine code"}[output]
     words = f"nvJitLink {linker} cannot link {what} of NVRTC {compiler}; wanted: .*\nAdvice: take nvJitLink and NVRTC"
     with pytest.raises(linking.LinkingError, match=words):
-        linking.check_versions(output, ("NVRTC", compiler), ("nvJitLink", linker))
+        builds.check_versions(output, ("NVRTC", compiler), ("nvJitLink", linker))
 
 
 def failed(words: str, builds: list[str]) -> list[bool]:
@@ -248,5 +250,7 @@ def test_the_seconds_of_compiling_are_those_of_all_units(monkeypatch: pytest.Mon
         return dataclasses.replace(build(*arguments, **named), seconds=next(seconds))
 
     monkeypatch.setattr(building, "build", timed)
+    start = time.perf_counter()
     [row] = linking.link_all([LIBRARY, DEFINES], "k", ["sm_90"], builds=["PTX, nvJitLink"])
     assert row["compile_seconds"] == 5
+    assert 0 < row["link_seconds"] < time.perf_counter() - start

@@ -25,7 +25,6 @@ The *first result* of a fresh process is divided into stages, by the host's cloc
 - *launch*: the first call, and the wait for it
 """
 
-from fourways.tables import summary
 from fourways.timing.clocks import (
     captured,
     device_seconds,

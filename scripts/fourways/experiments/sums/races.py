@@ -14,12 +14,12 @@ THREADS = 512
 _SUMS = """
 import json
 import cupy as cp
-from fourways import timing
+from fourways import tables, timing
 cube = cp.ones((256, 256, 256), cp.float32)
 calls = [lambda: cp.sum(cube), lambda: cp.sum(cube, axis=2)]
 assert [float(call().ravel()[-1]) for call in calls] == [256**3, 256]
 names = ["one_sum_seconds", "a_sum_for_each_row_seconds"]
-print(json.dumps({name: timing.summary(timing.device_seconds(call)) for name, call in zip(names, calls)}))
+print(json.dumps({name: tables.summary(timing.device_seconds(call)) for name, call in zip(names, calls)}))
 """
 
 
