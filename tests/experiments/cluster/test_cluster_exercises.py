@@ -125,6 +125,10 @@ def marked_in_the_lock(file: Path, build: Build) -> bytes:
         return file.read_bytes()
 
 
+RACE = tuple(f"Not yet: {seen}" for seen in ("3 of 3 workers built, at", "2 of 3 workers built, at", "a worker got "))
+"""What may be seen of a race: on a busy machine, a worker may begin after another has written the file."""
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("answer", "told"),
@@ -133,7 +137,7 @@ def marked_in_the_lock(file: Path, build: Build) -> bytes:
         (looked_twice_and_replaced, "Right: one build for 3 workers, even after an error"),
         (marked_in_the_lock, "Not yet: the file was there already, and 1 of 3 workers built it again."),
         (after_a_fixed_time, "Not yet: a worker waited for "),
-        (without_a_queue, ("Not yet: 3 of 3 workers built, at the same time.", "Not yet: a worker got ")),  # a race
+        (without_a_queue, RACE),
         (touched_first, "Not yet: a worker got 0 of 12,000 bytes"),
         (looked_before_the_queue, "Not yet: 3 of 3 workers built, one after the other"),
         (kept_in_memory, "Not yet: the file does not hold the kernel afterwards"),
