@@ -87,8 +87,8 @@ class Lesson:
 
 
 def _front_matter(text: str) -> Any:
-    """It is read by itself: to parse the cells, too, takes much longer."""
-    found = re.match(r"---\n(.*?)^---$", text, re.DOTALL | re.MULTILINE)
+    """Return the YAML at the head of a lesson; to parse the cells as well takes much longer."""
+    found = re.match(r"---\s*\n(.*?)^---\s*$", text, re.DOTALL | re.MULTILINE)
     return yaml.safe_load(found[1]) if found else {}
 
 
