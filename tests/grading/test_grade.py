@@ -3,11 +3,14 @@
 import json
 import shutil
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from fourways import grading, lesson
+from fourways.grading.grade import _used
 
 RIGHT = '''
 text = r"""
@@ -40,7 +43,7 @@ WRONG = {
         "ended its process",
     ),
     "a crash": ("import ctypes\nctypes.string_at(0)\n", "SIGSEGV"),
-    "a loop": ("while True: pass\n", "took more than"),
+    "a loop": ("while True: pass\n", "took more than 20 s"),
     "memory": ("hoard = np.ones(2**28)\nimport time\ntime.sleep(60)\n", "of memory"),
     "a typing error": ("def reverse(x, y:\n", "SyntaxError in line 1"),
     "an exception": ("1 / 0\n", "ZeroDivisionError"),
@@ -84,6 +87,27 @@ def test_verdicts(tmp_path: Path) -> None:
     for name, (_, message) in WRONG.items():
         assert rows[name]["verdict"] == "not yet", name
         assert message in rows[name]["message"], name
+
+
+@pytest.mark.parametrize(
+    "seconds, cpu_seconds, problem",
+    [(19, 60, ""), (60, 19, ""), (21, 21, "does a loop never end"), (99, 0, ""), (101, 0, "wait for something")],
+)
+def test_a_busy_machine_ends_no_answer(seconds: float, cpu_seconds: float, problem: str) -> None:
+    told = grading.Limits(seconds=20).exceeded(seconds, cpu_seconds, 0)
+    assert problem in told and bool(problem) == bool(told)
+
+
+def test_cpu_time_and_memory_of_a_family() -> None:
+    spin = "import time\nwhile time.process_time() < 0.5: pass\n"
+    child = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {spin!r}])\n"
+    parent = f"{child}{spin}print(flush=True)\nsys.stdin.read()"
+    with subprocess.Popen([sys.executable, "-c", parent], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        process.stdout.readline()
+        seconds, memory = _used(process.pid)
+    assert 0.9 <= seconds < 3  # CPU time is counted in ticks
+    assert 2**20 < memory < 2**30
 
 
 def test_what_an_exercise_gives_is_given_again_and_a_printed_right_is_no_verdict(tmp_path: Path) -> None:

@@ -72,9 +72,10 @@ def grade(
     and whatever else was changed there, do not count. `fourways grade answers --case triple_case.py` judges .cu files,
     too, as `fourways check` does on the CPU.
 
-    An answer that takes too long or too much memory is ended. With bubblewrap installed (`apt install bubblewrap`) an
-    answer writes to a folder of its own alone, and reaches no network. It can read your files in any case, and whoever
-    knows the check well can still deceive it: look at the answers of those you doubt.
+    An answer that takes too long or too much memory is ended. It gets up to five times its seconds while it waits for
+    the CPU. With bubblewrap installed (`apt install bubblewrap`) an answer writes to a folder of its own alone, and
+    reaches no network. It can read your files in any case, and whoever knows the check well can still deceive it: look
+    at the answers of those you doubt.
     """
     from fourways import grading
 

@@ -27,10 +27,22 @@ _PROGRAM = Path(__file__).with_name("answer_process.py")
 
 
 class Limits(NamedTuple):
-    """The limits of an answer's process: `seconds` of wall time, `memory` in bytes, with all processes it starts."""
+    """The limits of an answer's process, with all processes it starts: `seconds`, and `memory` in bytes.
+
+    After so many seconds it is ended if it has had as much CPU time, and after five times as many in any case: on a
+    busy machine, a right answer waits for the CPU.
+    """
 
     seconds: float = 120.0
     memory: int = 4 * 2**30
+
+    def exceeded(self, seconds: float, cpu_seconds: float, memory: int) -> str:
+        """Say which limit a process exceeds that began `seconds` ago and used so much; "" for none."""
+        if seconds > 5 * self.seconds:
+            return f"it took more than {5 * self.seconds:g} s; does it wait for something?"
+        if min(seconds, cpu_seconds) > self.seconds:
+            return f"it took more than {self.seconds:g} s; does a loop never end?"
+        return f"it took more than {self.memory / 2**30:g} GiB of memory" if memory > self.memory else ""
 
 
 def handed_in(paths: Iterable[Path]) -> list[Path]:
@@ -218,10 +230,7 @@ def _ended(words: list[str], task: str, folder: Path, limits: Limits) -> tuple[s
         try:
             while process.poll() is None and not problem:
                 time.sleep(0.05)
-                if time.perf_counter() - start > limits.seconds:
-                    problem = f"it took more than {limits.seconds:g} s; does a loop never end?"
-                elif _bytes(process.pid) > limits.memory:
-                    problem = f"it took more than {limits.memory / 2**30:g} GiB of memory"
+                problem = limits.exceeded(time.perf_counter() - start, *_used(process.pid))
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -235,13 +244,14 @@ def _ended(words: list[str], task: str, folder: Path, limits: Limits) -> tuple[s
         return problem or (output.read(), lines[-1] if lines and by not in set(signal.Signals) else status)
 
 
-def _bytes(pid: int) -> int:
-    """Return the bytes of memory that a process and those it started hold."""
+def _used(pid: int) -> tuple[float, int]:
+    """Return the seconds of CPU time and the bytes of memory of a process and those it started."""
     try:
         top = psutil.Process(pid)
-        return sum(each.memory_info().rss for each in [top, *top.children(recursive=True)])
-    except psutil.Error:  # it has just ended
-        return 0
+        family = [top, *top.children(recursive=True)]
+        return sum(sum(each.cpu_times()[:4]) for each in family), sum(each.memory_info().rss for each in family)
+    except psutil.Error:  # one has just ended
+        return 0.0, 0
 
 
 @cache
