@@ -285,6 +285,7 @@ def add(stage: str, *task: Any) -> Any:
         (add("copy in", "copy out", 1, True), "are enough"),
         (add("compute", "copy out", 1, False), "are enough"),
         (add("copy in", "copy out", 1, False), "are enough"),
+        (lambda stage, chunk, buffers: ("copy in", chunk), "a list of tasks such as ('copy in', 0) is expected"),
     ],
 )
 def test_each_wait_that_is_missing_or_costs_time_is_told(wrong: Any, told: str) -> None:

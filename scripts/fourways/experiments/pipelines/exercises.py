@@ -100,14 +100,16 @@ def check_waits(waits: Waits) -> str:
     for buffers, times in cases:
         took, chunks = dict(zip(STAGES, times, strict=True)), 4 * buffers + 1
         case = f"With {buffers} buffer{'s' * (buffers > 1)} and times of {', '.join(map(str, times))} s"
+        queued = [(stage, chunk) for stage, chunk, _, _ in _ring(_needed, chunks, buffers)]
         try:
             spans = schedule(_ring(waits, chunks, buffers), took)
+            asked = ((number, task) for number, each in enumerate(queued) for task in waits(*each, buffers))
+            late = [(queued[number], task) for number, task in asked if tuple(task) in queued[number:]]
         except (TypeError, ValueError, KeyError) as error:
             return f"Not yet: a list of tasks such as ('copy in', 0) is expected ({type(error).__name__}: {error})."
-        queued = [(stage, chunk) for stage, chunk, _, _ in _ring(_needed, chunks, buffers)]
-        for number, (stage, chunk) in enumerate(queued):
-            if later := [task for task in waits(stage, chunk, buffers) if tuple(task) in queued[number:]]:
-                return f"Not yet: {stage} {chunk} waits for {later[0]}, which is queued only after it. {case}."
+        if late:
+            (stage, chunk), task = late[0]
+            return f"Not yet: {stage} {chunk} waits for {task}, which is queued only after it. {case}."
         for first, uses, second, fault in _NEEDS:
             for chunk in range(uses * buffers, chunks):
                 if spans[second, chunk][0] < spans[first, chunk - uses * buffers][1]:
