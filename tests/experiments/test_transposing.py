@@ -1,6 +1,7 @@
 """The judges of lesson 04's exercises, and the cache experiment with a compiler that is only a file."""
 
 import hashlib
+import re
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +50,21 @@ EACH_DOES_ALL = (
 
 BESIDE_THE_TILE = tiled(column="a[(y + threadIdx.x) * w + x + i] + 0 * tile[threadIdx.x][i]")
 
+NAIVE = r"""
+extern "C" __global__ void tiled(const float *a, float *b, long long h, long long w)
+{
+    __shared__ %s;
+    for (long long y = blockIdx.y; y < h; y += gridDim.y) {
+        for (long long x = blockIdx.x; x < w; x += gridDim.x) {
+            if (threadIdx.x + threadIdx.y == 0) %s;
+            __syncthreads();
+            if (threadIdx.x == 1 && threadIdx.y == 0) b[x * h + y] = %s;
+            __syncthreads();
+        }
+    }
+}
+"""
+
 
 @pytest.mark.parametrize(
     ("text", "told"),
@@ -68,6 +84,8 @@ BESIDE_THE_TILE = tiled(column="a[(y + threadIdx.x) * w + x + i] + 0 * tile[thre
         (tiled(second=BARRIER * 2), "barrier 1 of 3"),
         (tiled(column="a[(y + threadIdx.x) * w + x + i]"), "barrier 1 of 2"),
         (BESIDE_THE_TILE, "do not come from the tile"),
+        (NAIVE % ("int go[1]", "go[0] = 1", "go[0] != 1 ? 0 : a[y * w + x]"), "do not come from the tile"),
+        (NAIVE % ("long long at[2]", "at[0] = y, at[1] = x", "a[at[0] * w + at[1]]"), "do not come from the tile"),
         (tiled(right="0 * w"), "does a loop never end?"),
     ],
 )
@@ -89,6 +107,8 @@ def test_a_kernel_for_one_grid_is_told_who_wrote_nothing() -> None:
         tiled(first=BARRIER, third=""),
         "#define MEET __syncthreads()\n" + tiled().replace("__syncthreads()", "MEET"),
         tiled().replace("__shared__ float", "__shared__ __align__(16) volatile float"),
+        tiled().replace("__shared__", "__shared__ int row[TILE]; __shared__"),
+        "typedef float Tile[TILE][TILE + PAD];\n" + re.sub("__shared__.*;", "__shared__ Tile tile;", tiled()),
     ],
 )
 def test_two_barriers_are_right(text: str) -> None:

@@ -3,6 +3,7 @@
 The judges of the lesson's exercises use the host way.
 """
 
+import contextlib
 import functools
 import math
 import re
@@ -218,12 +219,16 @@ def check_any_grid(text: str) -> str:
 
 
 def _uses_tile(code: str) -> bool:
-    """Return whether answers go wrong if a thread overwrites the tile's first float after each barrier."""
-    if not (tile := re.search(r"__shared__[^;\[]*?(\w+)\s*\[", code)):
-        return False
-    spoil = f"if (threadIdx.x + threadIdx.y == 0) *(float *){tile[1]} = -1;"
-    spoiled = _BARRIER.sub(f"do {{ __syncthreads(); {spoil} __syncthreads(); }} while (0)", code)
-    return _wrong(_compiled(spoiled), (1, 1), (8, 12)) is not None
+    """Return whether a -1 arrives in `b` if a thread overwrites a shared array's first float after each barrier."""
+    for tile in re.findall(r"__shared__[^;]*?(\w+)\s*[\[;]", code):
+        spoil = f"if (threadIdx.x + threadIdx.y == 0) *(float *)&{tile} = -1;"
+        spoiled = _BARRIER.sub(f"do {{ __syncthreads(); {spoil} __syncthreads(); }} while (0)", code)
+        a, b, sizes = _arguments((8, 12))
+        with contextlib.suppress(host.KernelError):  # it held an index
+            _compiled(spoiled)((1, 1), (_TILE, 2), (a, b, *sizes))
+            if (b == -1).any():
+                return True
+    return False
 
 
 def _compiled(code: str, sanitize: str | None = None) -> host.HostKernel:
