@@ -1,11 +1,13 @@
 """What lesson 00 measures, and the judges of its exercises."""
 
+import itertools
 import random
 import time
 import timeit
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from fourways import kernels
@@ -69,6 +71,8 @@ def by_the_cpu_s_clock(call: Callable[[], None]) -> list[float]:
         (lambda call: (call(), call(), (10**400,) * 2)[2], "the function says inf s"),
         (by_the_cpu_s_clock, "and the function says 0.00"),
         (lambda call: sum(right(call)), "wanted are two numbers"),
+        (lambda call: np.array(sum(right(call))), "wanted are two numbers"),
+        (lambda call: itertools.cycle(right(call)), "wanted are two numbers"),
     ],
 )
 def test_calls_that_are_timed_wrongly_are_told(answer: Callable[[Any], Any], told: str) -> None:

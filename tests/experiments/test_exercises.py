@@ -42,6 +42,14 @@ def test_a_wrong_break_even(function) -> None:
     assert check_break_even(function).startswith("Not yet: ")
 
 
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [(1e13, "a number beyond 1,000,000,000,000 came; wanted"), (-(10**13), "a negative number for"), ("7", "'7' came")],
+)
+def test_what_came_instead_of_a_break_even_is_told(answer, told: str) -> None:
+    assert f"Not yet: {told}" in check_break_even(lambda a, b, kernel: answer)
+
+
 def test_a_break_even_from_totals_is_told_of_rounding() -> None:
     def by_totals(a, b, kernel):
         saved = (a.total(1, kernel) - a.start) - (b.total(1, kernel) - b.start)

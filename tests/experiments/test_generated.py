@@ -147,6 +147,7 @@ WRONG_LAUNCHES = {
     "five numbers": (lambda u, v: ((1, 1), (0,) * 5), "asks for six"),
     "no grid": (lambda u, v: None, "wanted are a grid and six numbers"),
     "a huge number": (lambda u, v: (grid(u), (10**400, *numbers(u)[1:])), "wanted are a grid and six numbers"),
+    "a shape": (lambda u, v: (grid(u), (u.shape, *numbers(u)[1:])), "wanted are a grid and six numbers"),
     "grid of 0": (lambda u, v: ((0, 0), numbers(u)), "CUDA takes 1"),
     "bytes": (lambda u, v: (grid(u), (*u.shape, *u.strides, *v.strides)), "in elements"),
     "rounded down": (lambda u, v: (grid(u, up=False), numbers(u)), "how many blocks of 16"),

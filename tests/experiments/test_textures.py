@@ -74,6 +74,8 @@ def by_steps(values: np.ndarray, x: float) -> float:
             "right of the last element's middle",
         ),
         (lambda values, x: float(values.mean()), "is not what the texture returns"),
+        (lambda values, x: abs(by_steps(values, x)), "is not what the texture returns"),
+        (lambda values, x: by_steps(values.astype("u1"), x), "is not what the texture returns"),
     ],
 )
 def test_wrong_textures(function: Any, told: str) -> None:

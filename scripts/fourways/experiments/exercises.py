@@ -30,17 +30,18 @@ def check_break_even(function: Callable[[choosing.Cost, choosing.Cost, float], A
         case = f"starts {a.start:.2f} and {b.start:.2f} s, launches {a.launch * 1e6:.1f} and {b.launch * 1e6:.1f} µs, "
         case += f"a kernel of {kernel * 1e6:.0f} µs"
         answer, never = function(a, b, kernel), _is_behind(a, b, kernel, _FAR)
-        far = abs(checking.as_float(answer) or 0) > _FAR
-        came = f"a number beyond {_FAR:,}" if far else answer
+        number = checking.as_float(answer) or 0
+        far = number > _FAR
+        came = f"a number beyond {_FAR:,}" if far else "a negative number" if number < 0 else repr(answer)
         if (answer is None) != never:
             hint = " So large a number comes from rounding: take no difference of totals." if far else ""
             return f"Not yet: {came} for {case}; b {'never wins' if never else 'wins'}.{hint}"
         if answer is None:
             continue
         if not checking.is_whole(answer):
-            return f"Not yet: {came!r} came; wanted is a whole number of launches, as an int."
-        if far or _is_behind(a, b, kernel, int(answer)) or not _is_behind(a, b, kernel, int(answer) - 1):
-            return f"Not yet: {came if far else f'{answer:,}'} for {case}; compare the totals there."
+            return f"Not yet: {came} came; wanted is a whole number of launches, as an int."
+        if far or number < 0 or _is_behind(a, b, kernel, answer) or not _is_behind(a, b, kernel, answer - 1):
+            return f"Not yet: {came} for {case}; compare the totals there."
     return f"Right for {len(cases)} pairs of ways and kernels."
 
 

@@ -104,7 +104,7 @@ def _wrong_launch(
     (h, w), v = u.shape, np.full_like(u, np.nan)
     try:
         grid, numbers = by_hand(u.copy(), v.copy())
-        grid, numbers = tuple(map(int, grid)), list(map(np.int64, numbers))
+        grid, numbers = tuple(map(int, grid)), [np.int64(int(number)) for number in numbers]
     except (TypeError, ValueError, OverflowError) as error:
         return f"wanted are a grid and six numbers: {error}"
     if len(numbers) != 6:
