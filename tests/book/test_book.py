@@ -19,18 +19,23 @@ for (const fold of document.querySelectorAll("details")) fold.open = true
 const still = "<style>* { transition: none !important; animation: none !important }</style>"
 document.head.insertAdjacentHTML("beforeend", still)
 const kinds = new Set(arguments[0])
-for (const element of document.querySelectorAll("body *")) {
-  const family = [element, element.parentElement, element.parentElement.parentElement]
-  const kind = family.map(({ tagName, className, style }) => [tagName, className, style?.cssText]).join()
-  const tells = [...element.childNodes].some(node => node.nodeType === Node.TEXT_NODE && node.data.trim())
-  if (tells && element.checkVisibility() && !kinds.has(kind)) {
-    kinds.add(kind)
-    element.setAttribute("data-judged", "")
+function kindOf(element) {
+  const { color, fontSize, fontWeight } = getComputedStyle(element), kind = [color, fontSize, fontWeight]
+  for (let around = element; around; around = around.parentElement) {
+    const { backgroundColor, backgroundImage, opacity } = getComputedStyle(around)
+    kind.push(backgroundColor, backgroundImage, opacity)
   }
+  return kind.filter(value => !["rgba(0, 0, 0, 0)", "none", "1"].includes(value)).join()
 }
 axe.configure({ rules: [{ id: "color-contrast", selector: "[data-judged]" }] })
 async function judge(theme, rules) {
   document.documentElement.dataset.theme = theme
+  for (const element of document.querySelectorAll("body *")) {
+    const tells = [...element.childNodes].some(node => node.nodeType === Node.TEXT_NODE && node.data.trim())
+    const kind = tells && element.checkVisibility() && kindOf(element)
+    element.toggleAttribute("data-judged", kind && !kinds.has(kind))
+    if (kind) kinds.add(kind)
+  }
   const { violations } = await axe.run({ resultTypes: ["violations"], ...rules })
   for (const rule of violations.filter(rule => serious.includes(rule.impact)))
     for (const node of rule.nodes) flaws.push([theme, rule.id, node.html.slice(0, 200)])
@@ -38,8 +43,8 @@ async function judge(theme, rules) {
 judge("light", {}).then(() => judge("dark", { runOnly: ["color-contrast"] })).then(() => done([flaws, [...kinds]]))
 """
 """Calls back with the serious and critical flaws of a page that has loaded axe-core: theme, rule, element. It takes the
-kinds of text that were judged for contrast on other pages, and calls back with all of them: that judgement is slow, and
-texts are of one kind if their elements, and the two around them, have the same tags, classes and styles."""
+kinds of text that were judged for contrast on other pages, and calls back with all of them: that judgement is slow. Two
+texts are of one kind if they have the same colour, size and weight, on the same grounds."""
 
 PRINTED = """
 const shown = (selector) => [...document.querySelectorAll(selector)].filter(element => element.checkVisibility())
@@ -89,19 +94,42 @@ def test_pages_print_open_and_without_what_only_a_screen_needs(browser: Browser,
         assert (path.name, closed, cut, screen) == (path.name, [], [], [])
 
 
-def test_axe_finds_nothing_serious(browser: Browser, root: Path, real: Path) -> None:
-    """axe-core's rules on each page with all folds open. Colours are judged in the light and in the dark."""
-    axe = root / "build" / "axe" / "axe_playwright_python" / "axe.min.js"
-    if not axe.is_file():
+@pytest.fixture
+def axe(root: Path) -> str:
+    """The script axe-core."""
+    script = root / "build" / "axe" / "axe_playwright_python" / "axe.min.js"
+    if not script.is_file():
         pytest.skip("axe-core is not here: `make build/axe` fetches it")
+    return script.read_text(encoding="utf-8")
+
+
+def flaws(browser: Browser, axe: str, pages: list[Path]) -> list[tuple[str, ...]]:
+    """Every serious flaw of the pages, with all folds open. Colours are judged in the light and in the dark."""
     browser.driver.set_script_timeout(300)
     flaws, kinds = [], []
-    for path in sorted(path for path in real.rglob("*.html") if "_static" not in path.parts):
+    for path in pages:
         browser.open(path)
-        browser.run(axe.read_text(encoding="utf-8"))
+        browser.run(axe)
         found, kinds = browser.driver.execute_async_script(AXE, kinds)
         flaws += [(path.name, *flaw) for flaw in found]
-    assert flaws == []
+    return flaws
+
+
+def test_axe_finds_nothing_serious(browser: Browser, axe: str, real: Path) -> None:
+    assert flaws(browser, axe, sorted(path for path in real.rglob("*.html") if "_static" not in path.parts)) == []
+
+
+def test_axe_judges_every_kind_of_text(browser: Browser, axe: str, tmp_path: Path) -> None:
+    """Texts that differ in nothing but what is around them, or in the dark, on a page after one without a flaw."""
+    page = (
+        "<!DOCTYPE html><html lang=en><title>page</title><style>html[data-theme=light] .dark { display: none }"
+        ".dark { color: #eee }</style><main><h1>page</h1>%s<ul><li><em>text</em></ul></div><p class=dark>%s</main>"
+    )
+    (good := tmp_path / "good.html").write_text(page % ("<div>", ""))
+    (bad := tmp_path / "bad.html").write_text(page % ("<div style='background: #333'>", "night"))
+    found = flaws(browser, axe, [good, bad])
+    assert [flaw[:3] for flaw in found] == [(bad.name, theme, "color-contrast") for theme in ("light", "dark")], found
+    assert "text" in found[0][3] and "night" in found[1][3]
 
 
 def test_search_finds_a_word(browser: Browser, real: Path) -> None:
