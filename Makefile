@@ -2,7 +2,8 @@
 #
 #   make lessons                   run every lesson, build the book, print what happened
 #   make test                      run the quick tests
-#   make test-all                  run the long tests, too: installations, whole builds, every lesson and architecture
+#   make test-all                  run the long tests, too: installations, whole builds, the book in a
+#                                  browser, every lesson and architecture
 #   make bench                     print how quick calls, kernels and builds are, as ratios; no test asserts a time
 #   make lessons PYTHON=python3    use an interpreter that has the packages; install nothing
 #                                  (wheels it lacks: WHEELHOUSE=folder, made by `fourways wheelhouse folder`)
@@ -109,7 +110,7 @@ build/axe:
 	-$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --target $@ axe-playwright-python==0.1.8
 
 test-all: test $(if $(PYTHON),,build/axe)
-	@echo "The long tests: about ten minutes on two processors"
+	@echo "The long tests: about twenty minutes on two processors"
 	$(PYTEST) -m long
 
 bench: setup

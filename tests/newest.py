@@ -2,8 +2,8 @@
 
 Jupyter Book 1 holds Sphinx at version 7. This build shows that the book's source needs neither. It takes the newest
 Sphinx, MyST-NB, theme and extensions that this Python can install, in an environment of their own; a warning is an
-error, and so is a reference that leads nowhere (`-W -n`). Then Jupyter Book builds it, too: each
-page must have as many folds, tabs, predictions and images in one build as in the other.
+error, and so is a reference that leads nowhere (`-W -n`). Then Jupyter Book builds it, too: both must make the same
+pages, each with as many folds, tabs, predictions and images in one build as in the other.
 """
 
 import os
@@ -88,17 +88,23 @@ def sphinx(folder: Path) -> dict[str, str]:
 
 
 def compare(html: Path, built: Path) -> None:
-    """Raise NewestError, which names the page, unless each page in `html` has as many parts as its twin in `built`."""
-    for page in (page for page in built.rglob("*.html") if "_static" not in page.parts):
-        ours, theirs = ((folder / page.relative_to(built)).read_text(encoding="utf-8") for folder in (html, built))
+    """Raise NewestError, which names the page, unless `html` and `built` have the same pages with equal parts."""
+    pages, others = (
+        {path.relative_to(folder) for path in folder.rglob("*.html") if "_static" not in path.parts}
+        for folder in (html, built)
+    )
+    if lone := sorted(map(str, pages ^ others)):
+        raise NewestError(f"only one of Jupyter Book and the newest Sphinx made {', '.join(lone)}")
+    for page in sorted(pages):
+        ours, theirs = ((folder / page).read_text(encoding="utf-8") for folder in (html, built))
         if lacks := [part for part in PARTS if ours.count(part) != theirs.count(part)]:
-            raise NewestError(f"{page.relative_to(built)} by the newest Sphinx differs in {lacks}")
+            raise NewestError(f"{page} by the newest Sphinx differs in {lacks}")
 
 
 if __name__ == "__main__":
     try:
         versions = sphinx(Path(sys.argv[1]).resolve())
-    except NewestError as error:
+    except RuntimeError as error:  # of a build, and ours
         sys.exit(str(error))
     print("The book, by", ", ".join(f"{name} {versions[name]}" for name in SPHINX))
     print(f"{sys.argv[1]}/html/index.html")

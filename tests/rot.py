@@ -3,7 +3,7 @@
 It works on a copy of the clone in build/rot, in an environment of its own, without the bounds of `pyproject.toml`. A
 DeprecationWarning that the package's or a lesson's own code causes is an error there. A failure ends its lesson alone.
 `python tests/rot.py 01 book` runs only these tasks; tasks are lessons' numbers, the names of pages that run, `book`,
-`book-sphinx` (the book with the newest Sphinx) and `tests`.
+`book-sphinx` (the book with the newest Sphinx), `pages` (the tests of the whole book) and `tests`.
 """
 
 import json
@@ -75,6 +75,7 @@ def attempt(task: str, python: Path) -> Outcome:
     words = {
         "book": ["-m", "fourways", "book"],
         "book-sphinx": ["tests/newest.py", "build/sphinx"],
+        "pages": ["-m", "pytest", "-q", "tests/book/test_book.py", "tests/book/test_links.py", "--tb=short", "-rfE"],
         "tests": ["-m", "pytest", "-q", "-m", "not long", "-n", str(os.cpu_count()), "--tb=short", "-rfE"],
     }.get(task, ["-m", "fourways", "run", task])
     variables = {**os.environ, "PYTHONWARNINGS": strict(), "FOURWAYS_ROOT": str(CLONE)}
@@ -179,7 +180,7 @@ def installed(python: Path, tried: dict[str, str]) -> tuple[dict[str, dict[str, 
 def main() -> None:
     """Run all tasks, or those named on the command line, and write the report."""
     lessons = lesson.lessons_and_pages()
-    tasks = sys.argv[1:] or [*(each.number for each in lessons), "book", "book-sphinx", "tests"]
+    tasks = sys.argv[1:] or [*(each.number for each in lessons), "book", "book-sphinx", "pages", "tests"]
     try:
         python, tried = environment(ROT / "env", [*dependencies(), *TOOLS])
         shutil.rmtree(CLONE, ignore_errors=True)

@@ -35,6 +35,9 @@ def test_pages_of_two_builders_are_compared_by_their_parts(tmp_path: Path) -> No
     newest.compare(tmp_path / "book", tmp_path / "book")
     with pytest.raises(newest.NewestError, match=r"a.html by the newest Sphinx differs in \['<img'\]"):
         newest.compare(tmp_path / "html", tmp_path / "book")
+    (tmp_path / "html" / "b.html").write_text("<p>")
+    with pytest.raises(newest.NewestError, match="only one of Jupyter Book and the newest Sphinx made b.html"):
+        newest.compare(tmp_path / "html", tmp_path / "book")
 
 
 def test_a_task_that_does_not_end_keeps_what_it_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,15 +99,20 @@ def test_a_busy_machine_ends_no_answer(seconds: float, cpu_seconds: float, probl
 
 
 def test_cpu_time_and_memory_of_a_family() -> None:
-    spin = "import time\nwhile time.process_time() < 0.5: pass\n"
-    child = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {spin!r}])\n"
-    parent = f"{child}{spin}print(flush=True)\nsys.stdin.read()"
+    """Of a process and its child, while both live, and after the child has ended."""
+    spin = "import time\nwhile time.process_time() < 0.5: pass\nprint(flush=True)\ninput()\n"
+    parent = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {spin!r}])\n{spin}"
     with subprocess.Popen([sys.executable, "-c", parent], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout
+        assert process.stdin and process.stdout
         process.stdout.readline()
         seconds, memory = _used(process.pid)
-    assert 0.9 <= seconds < 3  # CPU time is counted in ticks
-    assert 2**20 < memory < 2**30
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        both, less = _used(process.pid)
+        process.stdin.write(b"\n")
+    assert 0.5 <= seconds < 0.9 <= both < 2  # CPU time is counted in ticks
+    assert 2**20 < less < memory < 2**30
 
 
 def test_what_an_exercise_gives_is_given_again_and_a_printed_right_is_no_verdict(tmp_path: Path) -> None:

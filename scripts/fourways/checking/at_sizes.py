@@ -35,7 +35,7 @@ def exercise(
     other size, so that no constant passes for them. `launches` is the number of kernels that each call must launch by
     the host way, for a size above 0, with at least a thread for each element of the output. Nothing but these kernels
     may change the call's arrays, except that the output may be filled with 0 first, and the kernels may take no other
-    arrays. So neither NumPy passes, alone or around a launch, nor a loop in a single thread.
+    arrays. So neither NumPy passes, alone or around a launch, nor a launch of one thread.
     """
     for number, size in enumerate(SIZES):
         inputs = tuple(

@@ -18,6 +18,7 @@ from fourways.experiments.cluster.strips import with_halos
 
 GetOrBuild = Callable[[Path, Callable[[], bytes]], bytes]
 """A function of a cache's file and a builder: it returns the file's bytes, or builds them and writes the file."""
+_LEAD = 0.3  # seconds in which all workers get their task
 _LIMIT = 20.0
 _SIZE = 12_000
 _LATE = 1.0
@@ -68,10 +69,10 @@ def _fault(get_or_build: GetOrBuild, client: Any, folder: Path, trial: _Trial) -
     right = _digest(content * trial.times)
     build = partial(slow_build, folder, content, trial.fails, trial.seconds, trial.times)
     addresses = list(client.scheduler_info(n_workers=-1)["workers"])[: trial.late + 1 if trial.late else None]
-    asked = []
+    asked, begin = [], time.time() + _LEAD
     for number, each in enumerate(addresses):
         patience = _LIMIT if trial.late and number else 0.0
-        asked.append(client.submit(ask, get_or_build, file, build, patience, workers=[each], pure=False))
+        asked.append(client.submit(ask, get_or_build, file, build, begin, patience, workers=[each], pure=False))
     try:
         wait(asked, timeout=_LIMIT)
     except TimeoutError:
@@ -120,8 +121,12 @@ class Answer(NamedTuple):
     ended: float
 
 
-def ask(get_or_build: GetOrBuild, file: Path, build: Callable[[], bytes], patience: float) -> Answer:
-    """Wait for at most `patience` seconds until `file` appears, then call `get_or_build(file, build)`."""
+def ask(get_or_build: GetOrBuild, file: Path, build: Callable[[], bytes], begin: float, patience: float) -> Answer:
+    """Wait until `begin`, then at most `patience` seconds until `file` appears; call `get_or_build(file, build)`.
+
+    So all workers call at the same time, and a race is seen.
+    """
+    time.sleep(max(0.0, begin - time.time()))
     deadline = time.time() + patience
     while time.time() < deadline and not file.exists():
         time.sleep(0.001)
