@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 
@@ -18,9 +19,8 @@ def shared(rank: int, tell: Any, meeting: Any) -> bytes:
 
 
 def fails(rank: int, tell: Any, meeting: Any, how: str, folder: str) -> None:
-    """Rank 1 raises, dies or sleeps; the others wait for it. Each leaves its process number in `folder`."""
-    with open(f"{folder}/{rank}", "w") as file:  # noqa: PTH123
-        file.write(str(os.getpid()))
+    """Rank 1 raises, dies or sleeps; the others wait for it. Each leaves a file RANK-PROCESS in `folder`."""
+    Path(folder, f"{rank}-{os.getpid()}").touch()  # nothing to write: it may be killed at any time
     tell("waiting for all")
     if rank == 1:
         tell("alone")

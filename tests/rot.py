@@ -1,9 +1,10 @@
-"""Runs lessons, book and quick tests with the newest of every dependency: `make rot`. The report is build/rot.md.
+"""Runs lessons, book and tests with the newest of every dependency: `make rot`. The report is build/rot.md.
 
 It works on a copy of the clone in build/rot, in an environment of its own, without the bounds of `pyproject.toml`. A
 DeprecationWarning that the package's or a lesson's own code causes is an error there. A failure ends its lesson alone.
 `python tests/rot.py 01 book` runs only these tasks; tasks are lessons' numbers, the names of pages that run, `book`,
-`book-sphinx` (the book with the newest Sphinx), `pages` (the tests of the whole book) and `tests`.
+`book-sphinx` (the book with the newest Sphinx), `pages` (the tests of the whole book, but those of axe-core) and
+`tests` (the quick ones).
 """
 
 import json
@@ -75,7 +76,7 @@ def attempt(task: str, python: Path) -> Outcome:
     words = {
         "book": ["-m", "fourways", "book"],
         "book-sphinx": ["tests/newest.py", "build/sphinx"],
-        "pages": ["-m", "pytest", "-q", "tests/book/test_book.py", "tests/book/test_links.py", "--tb=short", "-rfE"],
+        "pages": ["-m", "pytest", "-q", "tests/book/test_book.py", "tests/book/test_links.py", "--tb=short", "-rfEs"],
         "tests": ["-m", "pytest", "-q", "-m", "not long", "-n", str(os.cpu_count()), "--tb=short", "-rfE"],
     }.get(task, ["-m", "fourways", "run", task])
     variables = {**os.environ, "PYTHONWARNINGS": strict(), "FOURWAYS_ROOT": str(CLONE)}

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from fourways.experiments.exercises import check_break_even, check_wheels
@@ -44,7 +45,12 @@ def test_a_wrong_break_even(function) -> None:
 
 @pytest.mark.parametrize(
     ("answer", "told"),
-    [(1e13, "a number beyond 1,000,000,000,000 came; wanted"), (-(10**13), "a negative number for"), ("7", "'7' came")],
+    [
+        (1e13, "a number beyond 1,000,000,000,000 came; wanted"),
+        (-(10**13), "a number below -1,000,000,000,000 for"),
+        (np.int64(1_234_567), "1,234,567 for"),
+        ("7", "'7' came"),
+    ],
 )
 def test_what_came_instead_of_a_break_even_is_told(answer, told: str) -> None:
     assert f"Not yet: {told}" in check_break_even(lambda a, b, kernel: answer)

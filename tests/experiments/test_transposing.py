@@ -108,6 +108,13 @@ def test_a_kernel_for_one_grid_is_told_who_wrote_nothing() -> None:
         "#define MEET __syncthreads()\n" + tiled().replace("__syncthreads()", "MEET"),
         tiled().replace("__shared__ float", "__shared__ __align__(16) volatile float"),
         tiled().replace("__shared__", "__shared__ int row[TILE]; __shared__"),
+        tiled().replace("__shared__ float", "__shared__ float spare[2],"),
+        tiled().replace("tile[TILE]", "tile[TILE + 1]").replace("tile[i]", "tile[i + 1]").replace("x][i]", "x + 1][i]"),
+        re.sub("__shared__ (.*);", r"__shared__ struct { \1; } s;", tiled())
+        .replace("tile[i]", "s.tile[i]")
+        .replace("tile[thr", "s.tile[thr"),
+        tiled().replace("__shared__ float", "__shared__ double"),
+        'const char *note = "__shared__ memory; x";\n' + tiled(),
         "typedef float Tile[TILE][TILE + PAD];\n" + re.sub("__shared__.*;", "__shared__ Tile tile;", tiled()),
     ],
 )

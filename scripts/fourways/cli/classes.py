@@ -60,7 +60,7 @@ def grade(
         list[Path], typer.Argument(metavar="FOLDER", help="Handed-in notebooks and .cu files, or folders.")
     ],
     case: CaseFile = None,
-    timeout: Annotated[int, typer.Option(help="Seconds that one answer may compute.", min=1)] = 120,
+    timeout: Annotated[int, typer.Option(help="Seconds of CPU time that one answer may use.", min=1)] = 120,
     memory: Annotated[float, typer.Option(help="GiB of memory that one answer may take.", min=0.1)] = 4.0,
     json_file: Json = None,
 ) -> None:
@@ -72,10 +72,10 @@ def grade(
     and whatever else was changed there, do not count. `fourways grade answers --case triple_case.py` judges .cu files,
     too, as `fourways check` does on the CPU.
 
-    An answer that takes too long or too much memory is ended. On a busy machine it waits for the CPU, so it is ended
-    after five times its seconds in any case. With bubblewrap installed (`apt install bubblewrap`) an answer writes to a
-    folder of its own alone, and reaches no network. It can read your files in any case, and whoever knows the check
-    well can still deceive it: look at the answers of those you doubt.
+    An answer that takes too much time or memory is ended. Its time is CPU time, since a right answer takes longer on a
+    busy machine. An answer that only waits is ended after five times as many seconds. With bubblewrap installed (`apt
+    install bubblewrap`) an answer writes to a folder of its own alone, and reaches no network. It can read your files
+    in any case, and whoever knows the check well can still deceive it: look at the answers of those you doubt.
     """
     from fourways import grading
 

@@ -32,7 +32,10 @@ def check_break_even(function: Callable[[choosing.Cost, choosing.Cost, float], A
         answer, never = function(a, b, kernel), _is_behind(a, b, kernel, _FAR)
         number = checking.as_float(answer) or 0
         far = number > _FAR
-        came = f"a number beyond {_FAR:,}" if far else "a negative number" if number < 0 else repr(answer)
+        if abs(number) > _FAR:
+            came = f"a number {'beyond ' if far else 'below -'}{_FAR:,}"
+        else:
+            came = f"{answer:,}" if checking.is_whole(answer) else repr(answer)
         if (answer is None) != never:
             hint = " So large a number comes from rounding: take no difference of totals." if far else ""
             return f"Not yet: {came} for {case}; b {'never wins' if never else 'wins'}.{hint}"

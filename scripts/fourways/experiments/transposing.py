@@ -219,14 +219,15 @@ def check_any_grid(text: str) -> str:
 
 
 def _uses_tile(code: str) -> bool:
-    """Return whether a -1 arrives in `b` if a thread overwrites a shared array's first float after each barrier."""
-    for tile in re.findall(r"__shared__[^;]*?(\w+)\s*[\[;]", code):
-        spoil = f"if (threadIdx.x + threadIdx.y == 0) *(float *)&{tile} = -1;"
+    """Return whether a negative number arrives in `b` if a thread fills shared memory with some after each barrier."""
+    declared = re.findall(r"__shared__\s*(?:struct\s*\w*\s*\{[^}]*\})?([^;]*);", code)
+    for name in re.findall(r"(?m)(\w+)\s*(?:\[[^]]*\]\s*)*(?=,|$)", "\n".join(declared)):
+        spoil = f"if (threadIdx.x + threadIdx.y == 0) __builtin_memset((void *)&{name}, 0xbf, sizeof {name});"
         spoiled = _BARRIER.sub(f"do {{ __syncthreads(); {spoil} __syncthreads(); }} while (0)", code)
         a, b, sizes = _arguments((8, 12))
-        with contextlib.suppress(host.KernelError):  # it held an index
+        with contextlib.suppress(host.CompileError, host.KernelError):  # no variable's name; or it held an index
             _compiled(spoiled)((1, 1), (_TILE, 2), (a, b, *sizes))
-            if (b == -1).any():
+            if (b < 0).any():
                 return True
     return False
 

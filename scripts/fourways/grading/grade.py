@@ -29,15 +29,15 @@ _PROGRAM = Path(__file__).with_name("answer_process.py")
 class Limits(NamedTuple):
     """The limits of an answer's process, with all processes it starts: `seconds`, and `memory` in bytes.
 
-    After so many seconds it is ended if it has had as much CPU time, and after five times as many in any case: on a
-    busy machine, a right answer waits for the CPU.
+    The seconds are CPU time, or wall time for an answer that keeps several cores busy: on a busy machine, a right
+    answer waits. An answer that only waits is ended after five times as many seconds.
     """
 
     seconds: float = 120.0
     memory: int = 4 * 2**30
 
     def exceeded(self, seconds: float, cpu_seconds: float, memory: int) -> str:
-        """Say which limit a process exceeds that began `seconds` ago and used so much; "" for none."""
+        """Return which limit a process exceeds that has run for `seconds` of wall time, or ""."""
         if seconds > 5 * self.seconds:
             return f"it took more than {5 * self.seconds:g} s; does it wait for something?"
         if min(seconds, cpu_seconds) > self.seconds:
