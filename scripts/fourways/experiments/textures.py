@@ -134,7 +134,7 @@ def check_linear(function: Callable[[np.ndarray, float], Any]) -> str:
     numbers = np.random.default_rng()
     length = int(numbers.integers(9, 14))
     values = (1 + numbers.permutation(50)[:length]).astype(np.float32)  # each once: no two answers agree by chance
-    values[::2] *= -1
+    values[::2] *= -1  # an answer that loses the sign is wrong
     values[3:5] = numbers.integers(60, 100) + np.array([0, 7])
     cases = [
         (3.5, "at the middle of element 3"),

@@ -219,7 +219,7 @@ def check_any_grid(text: str) -> str:
 
 
 def _uses_tile(code: str) -> bool:
-    """Return whether a negative number arrives in `b` if a thread fills shared memory with some after each barrier."""
+    """Return whether negative numbers arrive in `b` if a thread writes them to a shared variable after each barrier."""
     declared = re.findall(r"__shared__\s*(?:struct\s*\w*\s*\{[^}]*\})?([^;]*);", code)
     for name in re.findall(r"(?m)(\w+)\s*(?:\[[^]]*\]\s*)*(?=,|$)", "\n".join(declared)):
         spoil = f"if (threadIdx.x + threadIdx.y == 0) __builtin_memset((void *)&{name}, 0xbf, sizeof {name});"

@@ -68,7 +68,8 @@ def check_fair(fair: Any) -> str:
             for name in costs:
                 if (called := machine.calls.count(name)) < rounds:
                     return f"Not yet: {name!r} was called {called} of {rounds} times."
-                if not 0 < ((number := checking.as_float(times[name])) or 0) < math.inf:
+                number = checking.as_float(times[name])
+                if number is None or not 0 < number < math.inf:
                     came = times[name] if number is None else number
                     return f"Not yet: wanted are the seconds of {name!r}, above 0; {came!r:.60} came."
             for name, cost in costs.items():
