@@ -55,6 +55,14 @@ const countOf = (step) => {
   return `${number} ${unit}${number === 1 ? "" : "s"}`;
 };
 
+// An element with attributes and children, in HTML or (where `svg` says so) in SVG.
+function element(name, attributes = {}, children = [], svg = false) {
+  const made = svg ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
 // One step: the memory in rows of 32 floats, which are 4 sectors or the 32 banks, and in it the floats of the warp.
 function drawing(step, chosenLane) {
   const isTile = step.array === "tile";

@@ -5,10 +5,7 @@ Without JavaScript the page stays as it is. With it, the script adds a figure th
 
 from docutils import nodes
 
-SCRIPTS = {
-    "access-pattern": ("explorable.js", "transpose_wasm.js", "access_pattern.js"),
-    "program-time": ("explorable.js", "program_costs.js", "program_time.js"),
-}
+SCRIPTS = {"access-pattern": ("transpose_wasm.js", "access_pattern.js")}
 """The scripts of each class, from the folder `_explorables`: not `_static`, whose scripts Jupyter Book gives to all."""
 
 

@@ -1,6 +1,6 @@
 """Sphinx: the first use of a glossary's term on a page links to the glossary, and `glossary.js` shows its definition.
 
-A term is found in its plural, too. Headings, code, links, tables, words in bold, and cards get no link. A use in open
+A term is found in its plural, too. Headings, code, links, tables, and words in bold get no link. A use in open
 text comes before a use in a fold or a tab, which the reader may never open.
 """
 
@@ -14,7 +14,7 @@ from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 CLOSED = (nodes.reference, nodes.literal, nodes.strong, nodes.table, nodes.citation, addnodes.pending_xref)
-CLOSED_CLASSES = {"provenance", "sd-card", "cell"}
+CLOSED_CLASSES = {"provenance", "cell"}
 FOLDS = {"dropdown", "tab-content"}
 OTHER_SENSES = (
     r"(?i:same|another|either|under|on the|other|long|their|its|cell each) ways?",

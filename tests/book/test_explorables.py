@@ -1,19 +1,17 @@
-"""The explorables of lessons: the kernel in WebAssembly against the host way, the model of time against Python's."""
+"""Lesson 04's figure that the reader changes: the kernel in WebAssembly against the host way."""
 
 import json
 import shutil
 import subprocess
 from collections import Counter
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 
-from fourways import choosing, host, kernels, tables
-from fourways.book import costs, wasm
-from fourways.ways import WAYS
+from fourways import host, kernels
+from fourways.book import wasm
 
 
 def in_node(root: Path, expression: str, *scripts: str) -> Any:
@@ -87,55 +85,3 @@ def test_the_counts_are_those_of_the_kernels_text(root: Path) -> None:
     counted = in_node(root, steps, "transpose_wasm.js", "access_pattern.js")
     assert dict(zip(choices, counted, strict=True)) == {choice: expected(*choice) for choice in choices}
     assert dict(zip(choices, counted, strict=True))[32, 0, 32][2] == ["tile", False, 32], "as the lesson says"
-
-
-def random_cost(name: str, random: Random) -> choosing.Cost:
-    start, launch = random.uniform(0.1, 2), random.uniform(1e-6, 2e-5)
-    return choosing.Cost(
-        name,
-        {"import": start / 2, "load": start / 2},
-        low=start * random.uniform(0.7, 1),
-        high=start * random.uniform(1, 1.3),
-        launch=launch,
-        cold=random.choice([0, random.random()]),
-        edit=random.random(),
-        launch_low=random.choice([None, launch * 0.9]),
-        launch_high=random.choice([None, launch * 1.1]),
-    )
-
-
-def test_the_pages_model_is_that_of_choose(root: Path) -> None:
-    random = Random(14)
-    asked, answers = [], []
-    for _ in range(300):
-        known = {name: random_cost(name, random) for name in ("nvrtc", "nvcc", "pycuda", "pybind11")}
-        kernel, launches = 10 ** random.uniform(-7, -2), int(10 ** random.uniform(0, 9))
-        runs, edits, nodes = random.randint(1, 500), random.choice([0, 480]), random.choice([1, 64])
-        cold = random.randint(0, runs)
-        answers.append(choosing.choose(known, kernel, launches, runs, cold, edits, nodes).rows)
-        numbers = {"kernel": kernel, "launches": launches, "runs": runs, "cold": cold, "edits": edits, "nodes": nodes}
-        asked.append([[costs.coefficients(cost) for cost in known.values()], numbers])
-    evaluated = in_node(root, f"{json.dumps(asked)}.map((question) => choose(...question))", "program_time.js")
-    for rows, answer in zip(evaluated, answers, strict=True):
-        assert [row["way"] for row in rows] == [WAYS[row["way"]].short for row in answer]
-        assert [row["verdict"] for row in rows] == [row["verdict"] for row in answer]
-        for key in ("total", "low", "high"):
-            assert [row[key] for row in rows] == pytest.approx([row[f"{key}_seconds"] for row in answer], rel=1e-12)
-        assert [sum(row["parts"].values()) for row in rows] == pytest.approx([row["total"] for row in rows])
-
-
-def test_the_page_writes_seconds_as_tables_do(root: Path) -> None:
-    values = [0, 1e-12, 1.5e-7, 9.996e-7, 0.00123, 0.0999, 0.9996, 1, 59.95, 1034, 123456.7]
-    assert in_node(root, f"{values}.map(seconds)", "program_time.js") == [tables.seconds(value) for value in values]
-
-
-def test_the_recorded_costs_are_exported(root: Path) -> None:
-    known = choosing.costs(*choosing.recorded())
-    exported = json.loads(costs.script().removeprefix("const programCosts =").rstrip(";\n"))
-    assert exported["costs"] == [costs.coefficients(cost) for cost in known.values()]
-    assert exported["small"] == choosing.SMALL_SECONDS and exported["origin"] == known["nvrtc"].origin
-
-
-def test_without_recordings_no_costs_are_exported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(kernels, "root", lambda: tmp_path)
-    assert '"costs": []' in costs.script()

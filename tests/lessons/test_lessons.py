@@ -83,10 +83,6 @@ def test_two_exercises_each_with_a_solution(target: lesson.Lesson) -> None:
     assert len(target.cells("exercise")) == len(target.cells("solution"))
 
 
-def test_a_core_of_45_minutes(target: lesson.Lesson) -> None:
-    assert lesson.length(target).core <= (30 if target.number in ("00", "01") else 45)
-
-
 @pytest.mark.parametrize("page", lesson.lessons_and_pages(), ids=lambda page: page.slug)
 def test_numbers_in_prose_stand_in_the_outputs(page: lesson.Lesson) -> None:
     outputs = [output for cell in lesson.outputs(page) for output in cell]

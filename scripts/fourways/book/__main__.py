@@ -2,7 +2,7 @@
 
 import sys
 
-from fourways.book import architectures, examples, readme, wasm
+from fourways.book import examples, readme, wasm
 
 match sys.argv[1:]:
     case ["commands", *names]:
@@ -11,7 +11,5 @@ match sys.argv[1:]:
         readme.main()
     case ["wasm"]:
         print(wasm.build())
-    case ["architectures"]:
-        architectures.main()
     case _:
-        sys.exit("python -m fourways.book commands [NAME ...] | readme | wasm | architectures")
+        sys.exit("python -m fourways.book commands [NAME ...] | readme | wasm")

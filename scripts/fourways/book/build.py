@@ -11,8 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fourways import files, kernels, lesson
-from fourways.book import architectures, costs, course, overview, results, summaries
-from fourways.book.merge import BookError, Page, merge, readable
+from fourways.book import course, overview, results
+from fourways.book.merge import BookError, Page, merge
 from fourways.ways import WAYS
 
 log = logging.getLogger(__name__)
@@ -69,15 +69,11 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
     contents.write_text(re.sub(r"(?m)^  # .*lessons.*$", course.chapters(), contents.read_text(encoding="utf-8")))
     installation = source / "installation.md"
     installation.write_text(lesson.with_address(installation.read_text(encoding="utf-8")), encoding="utf-8")
-    nbformat.write(summaries.notebook([(page.lesson, page.notebook) for page in pages]), source / "summaries.ipynb")
     made = {
-        "_lessons.md": course.cards(),
+        "_lessons.md": course.tables(ending=""),
         "_citations.md": course.citations(),
-        "_needs.html": course.needs_map(),
         "_overview.md": overview.page(source / "figures"),
-        "_architectures.md": readable(architectures.page()),
         "_results.md": results.reference(),
-        "_explorables/program_costs.js": costs.script(),
         "_static/ways.css": _way_styles(),
         **{f"commands/{name}.md": text for name, text in commands.items()},
     }

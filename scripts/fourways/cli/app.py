@@ -44,7 +44,6 @@ for command in (
     timeline.timeline,
     choose.choose,
     lessons.book,
-    classes.slides,
     classes.export,
     classes.grade,
     machine.install_pycuda,

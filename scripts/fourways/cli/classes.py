@@ -1,4 +1,4 @@
-"""The commands for a class: slides, export, grade."""
+"""The commands for a class: export, grade."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,22 +8,6 @@ import typer.core
 
 from fourways import files
 from fourways.cli.options import CaseFile, Json, Lessons, chosen, console, keeping, tell
-
-
-def slides(
-    lessons: Lessons = None,
-    folder: Annotated[Path, typer.Option(file_okay=False, help="Where the decks go.")] = Path("slides"),
-) -> None:
-    """Make slides of lessons for a class: question, bet, each prediction and its answer, each figure, the decision.
-
-    `fourways slides 1` writes `slides/01_doublify.html`, with the recorded outputs. A browser shows the deck, without a
-    network; the arrow keys and a presenter's clicker turn its slides.
-    """
-    from fourways import book as books
-
-    for each in chosen(lessons):
-        files.write_text(path := folder / f"{each.slug}.html", books.deck(each))
-        print(f"wrote {files.short(path)}")
 
 
 def export(

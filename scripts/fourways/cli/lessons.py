@@ -14,11 +14,10 @@ from fourways import files, kernels
 from fourways.cli.options import Lessons, chosen, console, errors, tell
 
 
-def list_lessons(lessons: Lessons = None) -> None:
+def list_lessons() -> None:
     """List the lessons: number, title, kernel, ways, minutes.
 
-    `fourways list` gives the numbers that the other commands take, as in `fourways run 1`. `fourways list 1` lists the
-    sections of lesson 01: the minutes of each, its code cells, and how many of them need a GPU.
+    `fourways list` gives the numbers that the other commands take, as in `fourways run 1`.
     """
     from rich.box import SIMPLE_HEAD
     from rich.markup import escape
@@ -26,18 +25,10 @@ def list_lessons(lessons: Lessons = None) -> None:
 
     from fourways import lesson
 
-    for each in chosen(lessons) if lessons else ():
-        table = Table("section", "minutes", "cells", "on a GPU", title=each.slug, box=SIMPLE_HEAD, padding=0)
-        for section in lesson.sections(each):
-            numbers = (f"{section.minutes:.1f}", str(section.cells), str(section.gpu_cells))
-            table.add_row(escape(section.heading), *numbers)
-        console.print(table)
-    if lessons:
-        return
     table = Table("lesson", "title", "kernel", "ways", "minutes", box=SIMPLE_HEAD, padding=0)
     for each in lesson.all_lessons():
-        ways, minutes = ", ".join(each.meta["ways"]), str(lesson.length(each))
-        table.add_row(each.number, escape(each.title), each.meta["kernel"], ways, minutes)
+        ways = ", ".join(each.meta["ways"])
+        table.add_row(each.number, escape(each.title), each.meta["kernel"], ways, each.minutes)
     console.print(table)
 
 

@@ -48,8 +48,8 @@ class Lesson:
 
     @cached_property
     def meta(self) -> dict[str, Any]:
-        """The front matter under `fourways:`: question, kernel, further kernels `also`, ways, `opens` (the way
-        whose tab is open at first), without, rtol, may_skip."""
+        """The front matter under `fourways:`: question, minutes (of its core) and `deeper` (of the folded sections),
+        kernel, further kernels `also`, ways, `opens` (the way whose tab is open at first), without, rtol, may_skip."""
         try:
             return self._read(_front_matter)["fourways"]
         except (KeyError, TypeError):
@@ -74,6 +74,11 @@ class Lesson:
             if heading and cell.cell_type == "markdown":
                 return heading[1]
         raise LessonError(f"{self.path.name}: no `# Title`")
+
+    @property
+    def minutes(self) -> str:
+        """The minutes that a reader needs: `45`, or `45 + 20` if sections go deeper."""
+        return " + ".join(str(self.meta[part]) for part in ("minutes", "deeper") if part in self.meta)
 
     @property
     def kernels(self) -> list[str]:
