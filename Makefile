@@ -96,8 +96,11 @@ book-sphinx: setup
 rot: setup
 	$(PY) tests/rot.py
 
-release: setup
-	$(FOURWAYS) book --release
+VERSION = $(shell $(PY) -c 'import fourways; print(fourways.__version__)')
+release: book
+	rm -rf build/release-files && mkdir build/release-files
+	cd build && $(abspath $(PY)) -m zipfile -c release-files/four-ways-$(VERSION).zip book
+	cd build/release-files && sha256sum *.zip > SHA256SUMS
 
 PYTEST := $(PY) -m pytest -n $$(($$(nproc) + 1)) --dist worksteal
 

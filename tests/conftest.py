@@ -1,20 +1,16 @@
 """What all tests share."""
 
 import fcntl
-import functools
-import json
 import os
 import shutil
 import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import fourways
-from fourways import files
 
 ROOT = Path(__file__).parents[1]
 assert Path(fourways.__file__).is_relative_to(ROOT), f"the tests of {ROOT} would test {fourways.__file__}: make setup"
@@ -66,27 +62,6 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callab
         return folder
 
     return folder_of
-
-
-@functools.cache
-def results_schema() -> Any:
-    import jsonschema  # slow to import, and few tests write results
-
-    text = (ROOT / "book" / "_static" / "results.schema.json").read_text(encoding="utf-8")
-    return jsonschema.Draft202012Validator(json.loads(text))
-
-
-@pytest.fixture(autouse=True)
-def results_fit_their_schema(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever a test lets be written as results must be what the book's schema explains."""
-    write = files.results
-
-    def checked(*parts: Any, **more: Any) -> str:
-        text = write(*parts, **more)
-        results_schema().validate(json.loads(text))
-        return text
-
-    monkeypatch.setattr(files, "results", checked)
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ def check_writable(path: Path) -> Path:
 def results(stamp: Mapping[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]], **more: Any) -> str:
     """Return a file of results as JSON text: `stamp`, the rows of each table by its name, and further entries `more`.
 
-    The book's `_static/results.schema.json` describes every key, with its unit.
+    Keys that end in `seconds` hold seconds, in `bytes` bytes, in `bytes_per_second` bytes a second.
     """
     return json.dumps({"stamp": stamp, "tables": rows, **more}, indent=1, ensure_ascii=False) + "\n"
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 MIME = "application/vnd.fourways+json"
-"""The MIME type of a table's rows in a notebook's outputs. `book.record` copies them to `book/results`."""
+"""The MIME type of a table's rows in a notebook's outputs. `lesson.rows` reads them."""
 
 Row = dict[str, Any]
 Column = str | tuple[str, str | Callable[[Row], str]]

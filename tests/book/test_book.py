@@ -1,6 +1,5 @@
 """The book of this clone, in a browser: every lesson and command has its page, which asks nobody for anything."""
 
-import base64
 import json
 import re
 from pathlib import Path
@@ -8,9 +7,8 @@ from pathlib import Path
 import pytest
 from browser import Browser
 
-from fourways import choosing, lesson, tables
+from fourways import lesson
 from fourways.book.examples import COMMANDS
-from fourways.ways import WAYS
 
 pytestmark = pytest.mark.long  # to build the book takes most of a minute
 AXE = """
@@ -149,21 +147,6 @@ def test_search_finds_a_word(browser: Browser, real: Path) -> None:
     assert [link for link in found if "/lessons/04_transpose.html" in link]
 
 
-def test_each_summary_card_is_one_sheet_of_paper(browser: Browser, real: Path) -> None:
-    browser.open(real / "summaries.html")
-    cards = browser.run("return document.querySelectorAll('#summary-cards > section').length")
-    paper = {"paperWidth": 8.27, "paperHeight": 11.69}  # inches: A4
-    printed = browser.driver.execute_cdp_cmd("Page.printToPDF", paper)["data"]
-    sheets = re.findall(rb"/Type\s*/Page\b", base64.b64decode(printed))
-    assert cards >= len(lesson.all_lessons()) and len(sheets) == 1 + cards
-
-
-def test_a_wide_table_takes_the_keyboard(browser: Browser, real: Path) -> None:
-    table = "return document.querySelector('.output.text_html').tabIndex"
-    assert browser.open(real / "architectures.html", width=390) == []
-    assert browser.run(table) == 0
-
-
 def test_every_definition_is_there_and_the_glossary_is_sorted(real: Path) -> None:
     for path in real.rglob("*.html"):
         html = path.read_text()
@@ -173,19 +156,6 @@ def test_every_definition_is_there_and_the_glossary_is_sorted(real: Path) -> Non
     terms = re.findall(r'<dt id="term-[^"]+">([^<]+)', (real / "glossary.html").read_text())
     assert len(terms) == len({term.lower() for term in terms}), "each term stands there once"
     assert terms[0] == "ABI" and terms[-1] == "wheel"
-
-
-def test_ways_stand_side_by_side_also_on_the_first_page_and_where_a_chosen_way_lacks(
-    browser: Browser, real: Path
-) -> None:
-    columns = "return [...document.querySelectorAll('.two-ways > pre')].map(e => [e.ariaLabel, e.textContent.trim()])"
-    browser.open(real / "index.html")
-    browser.run("document.querySelector('.side-by-side button').click()")
-    browser.run("document.querySelector('.side-by-side select').focus()")
-    browser.press("PyCUDA")
-    assert [way for way, code in browser.run(columns) if code] == ["PyCUDA", "pybind11"]
-    browser.driver.get((real / "lessons" / "12_more_ways.html").as_uri())
-    assert [way for way, code in browser.run(columns) if code] == ["NVRTC", "pybind11"]
 
 
 def test_drawings_follow_the_theme(browser: Browser, real: Path) -> None:
@@ -211,22 +181,6 @@ def test_the_kernel_runs_in_the_page(browser: Browser, real: Path) -> None:
     assert "banks_of_a_tile_light.svg" in plain and "Try it" not in plain, "without JavaScript the figure stays alone"
     assert "access_pattern.js" in plain
     assert "access_pattern.js" not in (real / "lessons" / "05_stencil.html").read_text()
-
-
-def test_a_reader_asks_the_model(browser: Browser, real: Path) -> None:
-    """Lesson 14: the page answers for one of the lesson's programs, and says what is wrong with a number."""
-    browser.open(real / "lessons" / "14_choosing.html", 390)
-    browser.run("document.querySelector('.program-time [name=\"a night on 64 machines\"]').click()")
-    rows = choosing.choose(choosing.costs(*choosing.recorded()), 30e-6, 200, 1, 1, 0, 64).rows
-    shown = browser.run("return [...document.querySelectorAll('.program-time strong')].map((each) => each.textContent)")
-    assert shown == [
-        f"{WAYS[row['way']].short}: {tables.seconds(row['total_seconds'])}, {row['verdict']}" for row in rows
-    ]
-    browser.run("document.querySelector('.program-time [name=cold]').focus()")
-    browser.press("5")  # 15 cold runs of 1
-    assert "Of them with empty caches: " in browser.run(
-        "return document.querySelector('.program-time [role=status]').textContent"
-    )
 
 
 def test_an_outside_request_and_an_error_would_be_seen(browser: Browser, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from typer.main import get_command
 
-from fourways import cli, files, host, lesson, toolchain
+from fourways import cli, host, lesson, toolchain
 from fourways.book import course, overview, readme
 
 FIGURES = [f"book/figures/overview_{theme}_{width}.svg" for theme in overview.THEMES for width in overview.WIDTHS]
@@ -34,8 +34,7 @@ def clone(root: Path, tmp_path: Path) -> Path:
     shutil.copytree(root / "lessons", tmp_path / "lessons")
     for name in ("README.md", "CITATION.cff"):
         shutil.copy(root / name, tmp_path)
-    for folder in ("results", "recorded"):
-        shutil.copytree(root / "book" / folder, tmp_path / "book" / folder)
+    shutil.copytree(root / "book" / "recorded", tmp_path / "book" / "recorded")
     return tmp_path
 
 
@@ -51,28 +50,6 @@ def test_table_and_figure_are_up_to_date(root: Path, clone: Path) -> None:
         assert "pybind11" in shown and "host" not in shown and len(shown) >= 4 + 4 * 4
 
 
-@pytest.mark.long
-def test_the_readers_own_gpu_is_on_the_first_page_and_not_in_the_readme(
-    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FOURWAYS_ROOT", str(clone))
-    assert "**On " not in overview.page(tmp_path) and make_readme(clone).returncode == 0
-    before = (clone / "README.md").read_text()
-    books = clone / "book" / "results" / "nvidia-h200"
-    for name in ("00_two_workflows", "01_doublify"):
-        text = (
-            (books / f"{name}.json")
-            .read_text()
-            .replace("NVIDIA H200", "A GPU")
-            .replace('"date": "2026', '"date": "2027')
-        )
-        files.write_text(books.with_name("a-gpu") / f"{name}.json", text.replace('"median": ', '"median": 1'))
-        assert make_readme(clone).returncode == 0 and (clone / "README.md").read_text() == before
-        assert ("**On A GPU:**" in overview.page(tmp_path)) == (name == "01_doublify"), "both lessons are needed"
-    assert len(list(tmp_path.glob("overview_a-gpu_*.svg"))) == 4
-    assert overview.panels() != overview.panels("a-gpu")
-
-
 def test_the_address_is_filled_in_from_the_citation(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FOURWAYS_ROOT", str(clone))
     monkeypatch.setattr(overview, "save", lambda *_: None)  # the figure, which another test draws
@@ -85,7 +62,7 @@ def test_the_address_is_filled_in_from_the_citation(clone: Path, monkeypatch: py
 def test_the_readme_is_short_and_its_conclusion_is_computed(root: Path) -> None:
     text = (root / "README.md").read_text()
     assert len(text.splitlines()) < 100
-    shown = overview.panels()
+    shown = overview.panels(overview.recorded())
     kernels, edits = ([row["median"] for row in panel.seconds.values()] for panel in (shown[-1], shown[0]))
     assert f"{max(edits) / min(edits):.0f}-fold" in text and f"{min(kernels) * 1e6:.0f}" in text
     assert all(list(panel.seconds) == ["nvrtc", "nvcc", "pycuda", "pybind11"] for panel in shown)
@@ -104,19 +81,6 @@ def test_the_readmes_kernel_is_right_and_its_calls_are_python(root: Path, tmp_pa
     assert len((source + calls).splitlines()) <= 25
 
 
-def test_the_map_has_a_line_to_each_lesson_that_another_needs() -> None:
-    assert course.needs(lesson.find("10")) == {"05"} and course.needs(lesson.find("14")) == {"00", "01", "02"}
-    drawn = course.needs_map()
-    assert drawn.count("<rect") == sum(map(len, course.PARTS.values()))
-    needed = {each.number: course.needs(each) for each in lesson.lessons_and_pages()}
-
-    def all_needs(number: str) -> set[str]:
-        return needed[number].union(*map(all_needs, needed[number]))
-
-    lines = [needs - set().union(*map(all_needs, needs)) for needs in needed.values()]
-    assert drawn.count("<path") == sum(map(len, lines)), "a line for each that does not follow from two others"
-
-
 def test_every_lesson_is_in_the_course(root: Path) -> None:
     names = [name for names in course.PARTS.values() for name in names]
     assert sorted(names) == sorted(each.number for each in lesson.lessons_and_pages())
@@ -132,7 +96,7 @@ def test_markers_must_be_there(clone: Path) -> None:
 
 
 def test_its_lessons_must_be_recorded(clone: Path) -> None:
-    shutil.rmtree(clone / "book" / "results")
+    shutil.rmtree(clone / "book" / "recorded")
     assert "lesson 00 has not been recorded: `make record`" in make_readme(clone).stderr
 
 

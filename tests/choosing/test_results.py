@@ -179,16 +179,3 @@ def test_a_formula_and_a_context_cost_what_lessons_08_and_04_recorded() -> None:
     source, linked = choosing.results.plug_in_seconds() or (0.0, 0.0)
     assert 0 < linked < source < 10
     assert 2**28 < (choosing.results.context_bytes() or 0) < 2**30
-
-
-def test_this_machines_gpu_comes_before_the_books(
-    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
-    for folder in ("cpp/kernels", "lessons", "book/results/a-gpu", "book/results/nvidia-l4"):
-        (tmp_path / folder).mkdir(parents=True)
-    other = write(stamp=STAMP, name="book/results/a-gpu/01_doublify.json")
-    mine = write(stamp=STAMP | {"device": "NVIDIA L4"}, name="book/results/nvidia-l4/01_doublify.json")
-    assert choosing.results.plug_in_seconds() is None, "nobody recorded lesson 08 here"
-    assert choosing.recorded(device="NVIDIA L4") == [mine]
-    assert choosing.recorded() == choosing.recorded(device="NVIDIA A10") == [other]

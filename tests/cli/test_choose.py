@@ -78,8 +78,8 @@ def test_ways_and_numbers_of_one_s_own(tmp_path: Path) -> None:
         (f"--launches {10**400}", "more seconds than a number can hold"),
         ("--results README.md", "Invalid value for --results: README.md is not valid JSON"),
         ("--results nowhere.json", "nowhere.json cannot be read (No such file or directory)"),
-        ("--results book/_static/results.schema.json", "is not a file of results with `stamp` and `tables`"),
-        ("--results book/results/nvidia-h200/06_timing.json", "no first results in"),
+        ("--results book/recorded/01_doublify.ipynb", "is not a file of results with `stamp` and `tables`"),
+        ("--results book/results/00_two_workflows.json", "no first results in"),
     ],
 )
 def test_mistakes_get_one_clear_message(words: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:

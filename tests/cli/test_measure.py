@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-import jsonschema
 import pytest
 from commands import NO_GPU, fourways, said
 
@@ -152,8 +151,6 @@ def test_a_bad_file_is_a_row_and_the_others_are_judged(mine: Path, tmp_path: Pat
     assert done.exit_code == 1 and "Traceback" not in done.stderr
     assert all(f"{file}\n" in done.stdout for file in files), "names are not broken"
     content = json.loads(rows.read_text())
-    schema = json.loads((kernels.root() / "book/_static/results.schema.json").read_text())
-    jsonschema.validate(content, schema)
     found = {row["file"]: row for row in content["tables"]["check"]}
     assert list(found) == files
     assert [row["way"] for row in found.values()] == [None] * 4 + ["host"] * 2

@@ -110,14 +110,6 @@ def test_cells_between_a_question_and_its_answer(found: lesson.Lesson) -> None:
     assert not lesson.asked(notebook)[0], "before the first question"
 
 
-def test_minutes_are_counted(found: lesson.Lesson) -> None:
-    """Ten for each 1500 words; two lines of the kernel and one of an open cell each; cells; an exercise."""
-    core, deeper = lesson.length(found)
-    assert core == round((1500 + 10) / 150 + 2 / 6 + 2 / 10 + 3 / 4 + 8)
-    assert deeper == round(10 + 1 / 10 + 1 / 4)
-    assert str(lesson.length(found)) == f"{core} + {deeper}"
-
-
 def test_wrong_answers_are_run_where_they_are_asked_for(found: lesson.Lesson) -> None:
     assert "that is half of it" not in nbformat.writes(found.notebook)
     plain, whole = lesson.run_all([found])[0], lesson.run_all([found], wrong=True)[0]

@@ -1,7 +1,6 @@
 """A stored report of Nsight Compute (doublify by NVRTC, 2^26 elements, an H200) is read into metrics and lines."""
 
 import json
-import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -177,16 +176,3 @@ def test_the_reports_to_download_are_those_of_the_recorded_run() -> None:
     assert {row["launch"] for row in shown if row["kernel"] == "colmeans"} == {1, 2}
     for row in shown:
         assert row in reports[row["kernel"]].metrics or row in reports[row["kernel"]].lines
-
-
-@pytest.mark.parametrize("path", sorted(FIGURES.glob("*.ncu-rep")), ids=lambda path: path.stem)
-def test_a_report_to_download_is_small_and_names_no_machine(path: Path) -> None:
-    """As `book.anonymous_report` leaves it."""
-    content = path.read_bytes()
-    assert len(content) < 1_000_000
-    ours = re.findall(rb"/[\w./-]*(?:colmeans\.cuh|analyse\.py|iterate\.py|\w+\.ncu-rep)", content)
-    assert ours and all(path.startswith(b"/four-ways"[: path.find(b"/", 1)]) for path in ours)
-    assert not re.search(rb"/(?:home|root|Users)/\w", content)
-    hosts = re.findall(rb"(?:x86_64|aarch64)\*[\x01-\x7f]([\w.-]+)0[\x02:]", content)
-    assert hosts and all(host.startswith(b"host"[: len(host)]) for host in hosts)
-    assert set(re.findall(rb"(?<=[\n\x12][\x07-\x0f])\d+\.\d+\.\d+\.\d+(?=[\x10\x1a])", content)) == {b"127.0.0.1"}

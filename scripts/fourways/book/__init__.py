@@ -7,5 +7,4 @@ results; `… commands time` does so for one command. `… readme` writes the RE
 
 from fourways.book.build import assemble, build
 from fourways.book.commands import pages
-from fourways.book.record import RecordingError, fingerprint, record
-from fourways.book.release import release
+from fourways.book.record import RecordingError, record

@@ -11,8 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fourways import files, kernels, lesson
-from fourways.book import course, overview, results
-from fourways.book.merge import BookError, Page, merge
+from fourways.book import course, overview
+from fourways.book.merge import BookError, Page, merge, shown
 from fourways.ways import WAYS
 
 log = logging.getLogger(__name__)
@@ -56,7 +56,7 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
 
     book = kernels.root() / "book"
     shutil.copytree(book, source, ignore=shutil.ignore_patterns("recorded", "results"))
-    pages = [merge(each, book / "recorded" / f"{each.slug}.ipynb") for each in lesson.lessons_and_pages()]
+    pages = [merge(each, shown(each)) for each in lesson.lessons_and_pages()]
     (source / "lessons").mkdir()
     for page in pages:
         for cell in page.notebook.cells:
@@ -73,7 +73,6 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
         "_lessons.md": course.tables(ending=""),
         "_citations.md": course.citations(),
         "_overview.md": overview.page(source / "figures"),
-        "_results.md": results.reference(),
         "_static/ways.css": _way_styles(),
         **{f"commands/{name}.md": text for name, text in commands.items()},
     }
@@ -92,26 +91,24 @@ def _way_styles() -> str:
     )
 
 
-def render(source: Path, output: Path, builder: str = "html") -> Path:
-    """Run Jupyter Book with warnings as errors, and return the folder that one of Sphinx's builders wrote.
+def render(source: Path, output: Path) -> Path:
+    """Run Jupyter Book with warnings as errors, and return the folder of HTML pages that it wrote.
 
     Raises BookError, which lists all warnings, and all images without alternative text.
     """
     program = "from jupyter_book.cli.main import main; main(prog_name='jupyter-book')"
     options = ["-W", "-n", "--keep-going", "-q", "--path-output", str(output)]
-    if builder != "html":
-        options += ["--builder", "custom", "--custom-builder", builder]
     command = [sys.executable, "-c", program, "build", *options, str(source)]
     done = subprocess.run(command, capture_output=True, text=True)
-    html = output / "_build" / builder
+    html = output / "_build" / "html"
     problems = []
-    if done.returncode or not any(html.glob("index.*html")):
+    if done.returncode or not (html / "index.html").is_file():
         said = files.plain(done.stderr + done.stdout).replace(f"{source}/", "")
         warnings = [line for line in said.splitlines() if re.search("WARNING|ERROR", line)]
         problems += ["The book was not built:", *(warnings or [said.strip()[-2000:]])]
     if blank := [
         f"{page.relative_to(html)}: {image}"
-        for page in html.rglob("*.*html")
+        for page in html.rglob("*.html")
         for image in re.findall(r"<img[^>]*>", page.read_text(encoding="utf-8"))
         if not re.search(r'alt="(?!\S*_images/)', image)
     ]:

@@ -1,11 +1,11 @@
 """The figure of the README and of the book's first page: what the four ways take, by lessons 00 and 01."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fourways import figures, lesson, tables
+from fourways import figures, kernels, lesson, tables
+from fourways.book import merge
 from fourways.tables import Row
 from fourways.ways import WAYS, is_host
 
@@ -31,12 +31,17 @@ class Panel(NamedTuple):
     format: str = "{:.2f}"
 
 
-def panels(device: str = "") -> list[Panel]:
-    """Return the four quantities from lessons 00 and 01, as the book or the named folder of a device has them recorded.
+def recorded() -> list[Path]:
+    """Return the recorded notebooks of lessons 00 and 01. Raises FileNotFoundError."""
+    paths = [kernels.root() / "book" / "recorded" / f"{slug}.ipynb" for slug in _LESSONS]
+    if missing := [path.stem for path in paths if not path.is_file()]:
+        raise FileNotFoundError(f"lesson {missing[0][:2]} has not been recorded: `make record` on a GPU machine")
+    return paths
 
-    Raises FileNotFoundError.
-    """
-    loops, first = (_tables(name, device) for name in _LESSONS)
+
+def panels(notebooks: Sequence[Path]) -> list[Panel]:
+    """Return the four quantities from the notebooks of lessons 00 and 01."""
+    loops, first = map(lesson.rows, notebooks)
     timing = [row for row in first["timing"] if row["way"] in WAYS and not is_host(row["way"])]
     edits = {row["way"]: row["seconds"] for row in loops["edit_loop"] if row["loop"] == "running process"}
     restarted = {row["way"]: row["seconds"] for row in loops["edit_loop"] if row["way"] not in edits}
@@ -47,13 +52,6 @@ def panels(device: str = "") -> list[Panel]:
         Panel("a launch, µs", {row["way"]: row["launch_seconds"] for row in timing}, 1e-6, "{:.1f}"),
         Panel("the kernel, µs", {row["way"]: row["seconds"] for row in timing}, 1e-6, "{:.0f}"),
     ]
-
-
-def _tables(name: str, device: str) -> dict[str, list[Row]]:
-    paths = [path for path in lesson.results(name) if device in ("", path.parent.name)]
-    if not paths:
-        raise FileNotFoundError(f"lesson {name[:2]} has not been recorded: `make record` on a GPU machine")
-    return json.loads(paths[0].read_text(encoding="utf-8"))["tables"]
 
 
 def conclusion(shown: Sequence[Panel]) -> str:
@@ -102,35 +100,33 @@ def draw(shown: Sequence[Panel], theme: str, width: str) -> Any:
     return figure
 
 
-def save(shown: Sequence[Panel], folder: Path, name: str = "overview") -> None:
-    """Write the figure for each theme and width to `NAME_THEME_WIDTH.svg` in `folder`."""
+def save(shown: Sequence[Panel], folder: Path) -> None:
+    """Write the figure for each theme and width to `overview_THEME_WIDTH.svg` in `folder`."""
     for theme in THEMES:
         for width in WIDTHS:
-            figures.save(draw(shown, theme, width), folder / f"{name}_{theme}_{width}.svg")
+            figures.save(draw(shown, theme, width), folder / f"overview_{theme}_{width}.svg")
 
 
 def page(folder: Path) -> str:
     """Return the figure for the book's first page in MyST; nothing if lessons 00 and 01 are not recorded.
 
-    A figure follows for each other device on which both were recorded; it is drawn into `folder`.
+    If the book shows this machine's own runs of both lessons, so does the figure, which is drawn into `folder`.
     """
+    own = [merge.shown(lesson.Lesson(kernels.root() / "lessons" / f"{slug}.md")) for slug in _LESSONS]
+    is_own = all("build" in path.relative_to(kernels.root()).parts for path in own)
     try:
-        shown = panels()
+        shown = panels(own if is_own else recorded())
     except FileNotFoundError:
         return ""
-    text = f"**{conclusion(shown)}**\n\n{_pictures(shown, 'overview')}\n{NOTE}\n"
-    for path in lesson.results(_LESSONS[1])[1:]:
-        device = path.parent.name
-        if device in [other.parent.name for other in lesson.results(_LESSONS[0])]:
-            shown, stamp = panels(device), json.loads(path.read_text(encoding="utf-8"))["stamp"]
-            save(shown, folder, f"overview_{device}")
-            text += f"\n**On {stamp['device']}:** {conclusion(shown)}\n\n{_pictures(shown, f'overview_{device}')}"
-    return text
+    if is_own:
+        save(shown, folder)
+    device = merge.stamp_of(own[1])["device"]
+    return f"**{conclusion(shown)}**\n\n{_pictures(shown)}\nMeasured on {device}. {NOTE}\n"
 
 
-def _pictures(shown: Sequence[Panel], name: str) -> str:
+def _pictures(shown: Sequence[Panel]) -> str:
     return "".join(
-        f"```{{image}} figures/{name}_{theme}_{width}.svg\n:alt: {description(shown)}\n"
+        f"```{{image}} figures/overview_{theme}_{width}.svg\n:alt: {description(shown)}\n"
         f":class: only-{theme} {width}\n```\n"
         for theme in THEMES
         for width in WIDTHS

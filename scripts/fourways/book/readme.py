@@ -11,7 +11,7 @@ def main() -> None:
     """Write the figure to `book/figures`, and figure and tables into README.md. Exits with a message if it cannot."""
     path = kernels.root() / "README.md"
     try:
-        shown = overview.panels()
+        shown = overview.panels(overview.recorded())
     except FileNotFoundError as error:
         sys.exit(str(error))
     text = path.read_text(encoding="utf-8")

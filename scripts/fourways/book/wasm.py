@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fourways import files, kernels
-from fourways.book.record import digest
+from fourways.lesson import digest
 
 VARIANTS = {"0,0": ("-DTILED=0", "-DTILE=32", "-DPAD=0")} | {
     f"{tile},{pad}": (f"-DTILE={tile}", f"-DPAD={pad}") for tile in (16, 32, 64) for pad in (0, 1, 2, 4)

@@ -25,8 +25,8 @@ Three more costs are added:
 Of the candidates that do not differ from the fastest, or by less than a minute a day, the advice takes the one with the
 fewest parts: a build before it is shipped, a wheel for each Python and system, or a compiler on each machine is a part.
 
-The numbers are those that lessons 00 and 01 recorded on this machine's GPU (`fourways run 0 1 --record`), else on the
-book's GPU; or you give your own, in the file that `fourways time 1 --first --json first.json` writes.
+The numbers are those that lessons 00 and 01 recorded on the book's GPU; or you give your own, in the file that
+`fourways time 1 --first --json first.json` writes.
 """
 
 from fourways.choosing.advice import SMALL_SECONDS, advice_table, advise, out_table

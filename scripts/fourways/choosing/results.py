@@ -21,18 +21,16 @@ class ResultsError(ValueError):
     """A file of results that cannot be used. The message says which file, why, and how to make a good one."""
 
 
-def recorded(earlier: bool = False, device: str | None = None) -> list[Path]:
+def recorded(earlier: bool = False) -> list[Path]:
     """Return the book's files with the costs of the ways: lessons 00 and 01.
 
-    `earlier` takes first results and launches that were measured earlier. If they were recorded on `device`, such as
-    "NVIDIA L4", too, its files are returned. Raises ResultsError if there are none.
+    `earlier` takes first results and launches that were measured earlier. Raises ResultsError if there are none.
     """
-    folders = [path.parent for path in lesson.results("01_doublify")]
-    if not folders:
-        raise ResultsError(f"nothing is recorded in this clone's book/results: give files of your own; {_FIRST}")
-    folder = next((each for each in folders if each.name == lesson.device_folder(device)), folders[0])
+    folder = kernels.root() / "book" / "results"
     names = "00_two_workflows", "01_doublify_earlier" if earlier else "01_doublify"
-    return [path for name in names if (path := folder / f"{name}.json").is_file()]
+    if paths := [path for name in names if (path := folder / f"{name}.json").is_file()]:
+        return paths
+    raise ResultsError(f"nothing is recorded in this clone's book/results: give files of your own; {_FIRST}")
 
 
 def costs(*paths: Path) -> dict[str, Cost]:
@@ -76,7 +74,8 @@ def plug_in_seconds() -> tuple[float, float] | None:
 
     Returns None if they were not recorded.
     """
-    rows = [row for path in lesson.results("08_linking")[:1] for row in _read(path)["tables"].get("price", [])]
+    path = kernels.root() / "book" / "recorded" / "08_linking.ipynb"
+    rows = lesson.rows(path).get("price", []) if path.is_file() else []
     took = {row["shipped"]: row["seconds"]["median"] for row in rows if row["library"] == "with CUB"}
     return (took["one source"], took["ltoir"]) if {"one source", "ltoir"} <= took.keys() else None
 
@@ -152,7 +151,7 @@ def _rows(path: Path, tables: Mapping[str, Any], name: str) -> list[Row]:
             if not _good(value := row.get(key), key):
                 raise ResultsError(
                     f"{path}: a row of `{name}` has no good `{key}` ({reprlib.repr(value)}), as this version of Four "
-                    "Ways writes it; measure again, or see the book's page on results"
+                    "Ways writes it; measure again"
                 )
     return rows
 

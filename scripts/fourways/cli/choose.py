@@ -57,8 +57,7 @@ def choose(
         typer.Option(
             "--results",
             "-r",
-            help="Your own measurements, several times; default: lessons 00 and 01, recorded on this machine's GPU, "
-            "else the book's.",
+            help="Your own measurements, several times; default: the book's, of lessons 00 and 01.",
         ),
     ] = None,
     json_file: Json = None,
@@ -74,9 +73,9 @@ def choose(
     `fourways choose --kernel 2us --launches 100000 --runs 1 --figure choose.svg` draws total time against launches.
 
     `fourways choose -r first.json` uses your own machine's numbers, which `fourways time 1 --first --json first.json`
-    wrote. After `fourways run 0 1 --record` on this machine's GPU, its numbers are the default.
+    wrote.
     """
-    from fourways import choosing, toolchain
+    from fourways import choosing
 
     given: dict[str, Any] = {"text": text, "callers": callers, "compiler": compiler, "gpus": gpus, "nodes": nodes}
     given |= {"pythons": pythons, "systems": systems, "sharing": sharing, "within": within, "offline": offline}
@@ -88,8 +87,7 @@ def choose(
     with refusing("--within"):
         given["within"] = choosing.parse_seconds(given["within"]) if given["within"] else None
     with refusing("--results"):
-        device = here[0].name if (here := toolchain.gpus()) else None
-        costs = choosing.costs(*(results or choosing.recorded(device=device)))
+        costs = choosing.costs(*(results or choosing.recorded()))
     one_of(way, list(costs), "--way")
     chosen = {name: cost for name, cost in costs.items() if not way or name in way}
     situation = choosing.Situation(**{name: value for name, value in given.items() if value is not None})

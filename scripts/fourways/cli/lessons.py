@@ -128,8 +128,8 @@ def run(
     stop the others; the exit code is 1 if any failed. Executed notebooks lie in `build/lessons`.
 
     `fourways run -j 4` tries all lessons on a GPU in a few minutes, four at a time, which spoils the measured times.
-    A recording starts three times as many fresh processes, so it takes longer and its ranges are narrower. On your own
-    GPU, `fourways run 1 --record` and then `fourways book` show your outputs below those of the book's GPU.
+    After a run on your own GPU, one lesson at a time, `fourways book` shows your outputs. `--record` keeps them in
+    `book/recorded`. It starts three times as many fresh processes, so it takes longer and its ranges are narrower.
 
     `FOURWAYS_NVTX=1 nsys profile fourways run 1` names each cell in a profiler; with a tag, as `FOURWAYS_NVTX=measure`,
     CUDA's profiler is also switched on for the cells that carry it.
@@ -165,7 +165,7 @@ def run(
         if not errors.is_terminal:
             tell(f"lessons to run: {len(asked)}, at a time: {jobs or lesson.at_once()}; one takes up to a minute")
         try:
-            results = lesson.run_all(asked, show, ended, timeout, record=record, jobs=jobs)
+            results = lesson.run_all(asked, show, ended, timeout, record=record, jobs=1 if record else jobs)
         except lesson.Interrupted as interrupted:
             _tell_interrupted(interrupted, asked, done)
             raise typer.Exit(128 + interrupted.signal) from None
@@ -180,8 +180,7 @@ def _record(result: Any) -> bool:
     from fourways import book as books  # imported here, because it loads the linker, the profilers and CUPTI
 
     try:
-        for path in books.record(result):
-            print(f"recorded {files.short(path)}")
+        print(f"recorded {files.short(books.record(result))}")
     except books.RecordingError as error:
         tell(error, "red")
         return False
@@ -198,26 +197,19 @@ def _tell_interrupted(interrupted: Any, asked: list[Any], done: list[Any]) -> No
     tell(f"{interrupted}: {len(done)} of {len(asked)} lessons done; for the others: fourways run {' '.join(numbers)}")
 
 
-def book(
-    context: typer.Context,
-    release: Annotated[
-        bool, typer.Option("--release", help="Also write the book's archive, EPUB, PDF and checksums.")
-    ] = False,
-) -> None:
+def book(context: typer.Context) -> None:
     """Build the book from today's text and the recorded outputs; the pages lie in `build/book`.
 
-    `fourways book` needs no GPU. `fourways run 1 --record`, on one, records lesson 01 for it. The files of `--release`
-    lie in `build/release-files`; Chromium prints the PDF.
+    `fourways book` needs no GPU. A lesson that `fourways run` has run on this machine's GPU, whole and alone, is shown
+    with that run's outputs. Each page names the device.
     """
     from fourways import book as books
 
-    doing = "building the book: up to half a minute" + ", its files for a release: some minutes" * release
+    doing = "building the book: up to half a minute"
     if not errors.is_terminal:
         tell(doing)
     with errors.status(doing):
         group = context.find_root().command
         assert isinstance(group, typer.core.TyperGroup)
-        pages = books.pages(group)
-        paths = books.release(pages) if release else [books.build(pages)]
-    for path in paths:
-        print(f"The book: {files.short(path)}")
+        index = books.build(books.pages(group))
+    print(f"The book: {files.short(index)}")

@@ -1,17 +1,15 @@
-"""A cell's section in the book, its outputs that were recorded on a GPU, and the files of recordings.
+"""Recorded notebooks: what they depend on, their outputs and rows, and a cell's section in the book."""
 
-The book shows one GPU's recording of a lesson, `book/recorded/NN_slug.ipynb`. Recordings of other GPUs, such as the
-reader's own, lie in folders beside it, `book/recorded/DEVICE/NN_slug.ipynb`.
-"""
-
+import hashlib
 import os
 import re
 import unicodedata
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from fourways import kernels, tables
-from fourways.lesson.notebook import Lesson
+from fourways.lesson.notebook import Lesson, tags
 
 BOOK = "FOURWAYS_BOOK"
 """The variable with the book's address at the notebook's server, if that server shows the book."""
@@ -46,17 +44,45 @@ def outputs(lesson: Lesson) -> list[list[Any]]:
     return [by_code.get(cell.source.strip(), []) if cell.cell_type == "code" else [] for cell in lesson.notebook.cells]
 
 
-def device_folder(device: object) -> str:
-    """Return the name of a device's folders in `book/recorded` and `book/results`: `nvidia-h200` for "NVIDIA H200"."""
-    return re.sub(r"[^a-z0-9]+", "-", str(device).lower()).strip("-")
+def rows(recording: Path) -> dict[str, list[tables.Row]]:
+    """Return the rows of all tables in a recorded notebook, by the table's name."""
+    import nbformat
+
+    outputs = [output for cell in nbformat.read(recording, 4).cells for output in cell.get("outputs", ())]
+    bundles = [output.data[tables.MIME] for output in outputs if tables.MIME in output.get("data", {})]
+    return {bundle["table"]: bundle["rows"] for bundle in bundles}
 
 
-def results(slug: str) -> list[Path]:
-    """Return the files of results of lesson `slug`, by device; the first is that of the recording in the book."""
-    notebook = _recording(slug)
-    first = device_folder(notebook.metadata["fourways"]["stamp"]["device"]) if notebook else ""
-    files = (kernels.root() / "book" / "results").glob(f"*/{slug}.json")
-    return sorted(files, key=lambda path: (path.parent.name != first, path))
+def fingerprint(lesson: Lesson) -> dict[str, str]:
+    """Return the SHA-256 of all that a recorded run depends on: the lesson's code cells, its kernels, their bindings.
+
+    For a page without a kernel, the binding consists of the headers that every package carries.
+    """
+    cells = [(tags(cell), cell.source) for cell in lesson.notebook.cells if cell.cell_type == "code"]
+    aot = kernels.root() / "cpp" / "aot"
+    files_of = [aot / f"{name}.{end}" for name in lesson.kernels for end in ("cu", "cpp")]
+    bindings = _with_headers(files_of or [aot / "gpu_array.cpp", aot.parent / "package" / "launch_arguments.hpp"])
+    return {
+        "cells": digest([repr(cells).encode()]),
+        "kernel": digest(kernels.path(name).read_bytes() for name in lesson.kernels),
+        "binding": digest(file.read_bytes() for file in bindings),
+    }
+
+
+def _with_headers(sources: Iterable[Path]) -> list[Path]:
+    """Return the files that exist, the headers beside them that they include, and those headers' .cpp files."""
+    collected = [file for file in sources if file.is_file()]
+    for file in collected:  # grows
+        for name in re.findall(r'^#include "([\w.]+)"', file.read_text(encoding="utf-8"), re.MULTILINE):
+            if (header := file.with_name(name)).is_file():
+                both = (header, header.with_suffix(".cpp"))
+                collected += [each for each in both if each.is_file() and each not in collected]
+    return collected
+
+
+def digest(contents: Iterable[bytes]) -> str:
+    """Return the SHA-256 of the contents, joined."""
+    return hashlib.sha256(b"".join(contents)).hexdigest()
 
 
 def _recording(slug: str) -> Any:

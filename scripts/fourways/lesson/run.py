@@ -17,6 +17,7 @@ from fourways import files, kernels, tables, toolchain
 from fourways.lesson import nvtx
 from fourways.lesson.needs import skip_reason
 from fourways.lesson.notebook import Lesson
+from fourways.lesson.recorded import fingerprint
 
 RECORDS = "FOURWAYS_RECORDS"
 """The environment variable that is set in a lesson that is recorded (`timing.rounds`)."""
@@ -39,6 +40,16 @@ class LessonRun:
     def outcome(self) -> str:
         """Either `passed` or `failed`."""
         return "failed" if self.error else "passed"
+
+    @property
+    def gaps(self) -> str:
+        """Why this is no complete run: its error, or its skipped cells with the reasons; "" for a complete one.
+
+        A cell may be skipped if it lacks a package in `may_skip` of the lesson's front matter.
+        """
+        allowed = {toolchain.missing(package) for package in self.lesson.meta.get("may_skip", ())}
+        skipped = (f"{count} cells skipped: {why}" for why, count in self.skipped.items() if why not in allowed)
+        return self.error or "; ".join(skipped)
 
 
 class Interrupted(Exception):
@@ -68,7 +79,8 @@ def run_all(
     Returns the results in the order of `lessons`; `ended` is called with each result when its lesson ends. A failing
     cell ends its lesson, not the others. `timeout` is in seconds per cell. `wrong` also runs the cells tagged `wrong`,
     as tests do; `record` repeats slow measurements as often as a recording needs. The executed notebooks are written
-    to `build/lessons/NN_slug.ipynb`. With `FOURWAYS_NVTX` set, profilers see each cell as a range
+    to `build/lessons/NN_slug.ipynb`. A complete run that was alone on the machine is stamped there with the machine's
+    versions and its `fingerprint`, so that the book can show it. With `FOURWAYS_NVTX` set, profilers see each cell as a range
     (`fourways.lesson.nvtx`).
     Raises Interrupted if a signal ends the run; the results of unfinished lessons are lost.
     """
@@ -90,6 +102,10 @@ def run_all(
             async with free:
                 notebook = lesson.whole if wrong else lesson.notebook
                 result = await _run(lesson, notebook, progress, timeout, {RECORDS: "1"} if record else {})
+            if not (wrong or result.gaps) and min(jobs or at_once(), len(lessons)) == 1:
+                made = {"sources": fingerprint(lesson), "seconds": round(result.seconds, 1)}
+                result.notebook.metadata.setdefault("fourways", {})["stamp"] = toolchain.stamp() | made
+            _write(result)
             ended(result)
             return result
 
@@ -128,9 +144,14 @@ async def _run(lesson: Lesson, notebook: Any, progress: Progress, timeout: int, 
     result.seconds = time.perf_counter() - start
     for cell in result.notebook.cells:
         cell.metadata.pop("execution", None)  # time stamps of single messages
-    path = kernels.root() / "build" / "lessons" / f"{lesson.slug}.ipynb"
-    files.write_text(path, nbformat.writes(result.notebook))
     return result
+
+
+def _write(result: LessonRun) -> None:
+    import nbformat
+
+    path = kernels.root() / "build" / "lessons" / f"{result.lesson.slug}.ipynb"
+    files.write_text(path, nbformat.writes(result.notebook))
 
 
 @asynccontextmanager
