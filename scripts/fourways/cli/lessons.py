@@ -139,9 +139,6 @@ def run(
     `fourways run -j 4` tries all lessons on a GPU in a few minutes, four at a time, which spoils the measured times.
     A recording starts three times as many fresh processes, so it takes longer and its ranges are narrower. On your own
     GPU, `fourways run 1 --record` and then `fourways book` show your outputs below those of the book's GPU.
-
-    `FOURWAYS_NVTX=1 nsys profile fourways run 1` names each cell in a profiler; with a tag, as `FOURWAYS_NVTX=measure`,
-    CUDA's profiler is also switched on for the cells that carry it.
     """
     from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 

@@ -11,7 +11,6 @@ from fourways.lesson.length import FORMULA, length, sections
 from fourways.lesson.meant import lesson_or_case
 from fourways.lesson.needs import load_ipython_extension, skip_reason
 from fourways.lesson.notebook import Lesson, all_lessons, find, kernel_file, lessons_and_pages, pages, tags
-from fourways.lesson.nvtx import name_cells
 from fourways.lesson.online import hosts, with_address
 from fourways.lesson.recorded import BOOK, device_folder, outputs, results
 from fourways.lesson.run import RECORDS, Interrupted, LessonRun, at_once, outcomes, run_all
