@@ -11,7 +11,7 @@ import pytest
 from typer.main import get_command
 
 from fourways import cli, files, host, lesson, toolchain
-from fourways.book import course, overview, readme
+from fourways.book import course, overview
 
 FIGURES = [f"book/figures/overview_{theme}_{width}.svg" for theme in overview.THEMES for width in overview.WIDTHS]
 
@@ -32,8 +32,7 @@ def clone(root: Path, tmp_path: Path) -> Path:
     """What the README is made of."""
     (tmp_path / "cpp" / "kernels").mkdir(parents=True)
     shutil.copytree(root / "lessons", tmp_path / "lessons")
-    for name in ("README.md", "CITATION.cff"):
-        shutil.copy(root / name, tmp_path)
+    shutil.copy(root / "README.md", tmp_path)
     for folder in ("results", "recorded"):
         shutil.copytree(root / "book" / folder, tmp_path / "book" / folder)
     return tmp_path
@@ -71,15 +70,6 @@ def test_the_readers_own_gpu_is_on_the_first_page_and_not_in_the_readme(
         assert ("**On A GPU:**" in overview.page(tmp_path)) == (name == "01_doublify"), "both lessons are needed"
     assert len(list(tmp_path.glob("overview_a-gpu_*.svg"))) == 4
     assert overview.panels() != overview.panels("a-gpu")
-
-
-def test_the_address_is_filled_in_from_the_citation(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FOURWAYS_ROOT", str(clone))
-    monkeypatch.setattr(overview, "save", lambda *_: None)  # the figure, which another test draws
-    citation = clone / "CITATION.cff"
-    citation.write_text(citation.read_text().replace("# repository-code:", "repository-code:"))
-    readme.main()
-    assert "git clone https://github.com/OWNER/four-ways four-ways && cd" in (clone / "README.md").read_text()
 
 
 def test_the_readme_is_short_and_its_conclusion_is_computed(root: Path) -> None:

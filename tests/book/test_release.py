@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from fourways import book, lesson
+from fourways import book
 from fourways.book.merge import BookError
 from fourways.book.release import _page
 
@@ -36,13 +36,11 @@ def test_without_chromium_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -
         book.release({})
 
 
-@pytest.mark.parametrize("hosts", [{}, {"Colab": "https://colab.example/01.ipynb"}])
-def test_a_lessons_buttons(root: Path, monkeypatch: pytest.MonkeyPatch, hosts: dict[str, str]) -> None:
+def test_a_lessons_buttons(root: Path) -> None:
     spec = importlib.util.spec_from_file_location("ways_in", root / "book" / "_ext" / "ways_in.py")
     assert spec and spec.loader
     spec.loader.exec_module(ways_in := importlib.util.module_from_spec(spec))
-    monkeypatch.setattr(lesson, "hosts", lambda slug: hosts)
     groups = [{"label": "download-buttons", "buttons": [{"url": "_sources/x.ipynb"}, {"javascript": "window.print()"}]}]
     ways_in.add_buttons(SimpleNamespace(), "lessons/01_doublify", "page.html", {"header_buttons": groups}, None)
     addresses = [button.get("url") for group in groups for button in group["buttons"]]
-    assert addresses == ["01_doublify.ipynb", "01_doublify.py", None, *hosts.values()]
+    assert addresses == ["01_doublify.ipynb", None]
