@@ -1,13 +1,13 @@
-"""Sphinx: a lesson's page offers its notebook and script for download, and opens the notebook at Colab or Kaggle.
+"""Sphinx: a lesson's page offers its notebook for download.
 
 The EPUB gets the version.
 """
 
-from fourways import __version__, lesson
+from fourways import __version__
 
 
 def add_buttons(app, pagename, templatename, context, doctree):
-    """Replace the theme's download of the page's source, and add the hosts that CITATION.cff's address allows."""
+    """Replace the theme's download of the page's source."""
     folder, _, slug = pagename.rpartition("/")
     if folder != "lessons" or "header_buttons" not in context:
         return
@@ -15,19 +15,16 @@ def add_buttons(app, pagename, templatename, context, doctree):
         if group.get("label") == "download-buttons":
             group["tooltip"] = "Download this lesson, or print it"
             group["buttons"] = [
-                button(".ipynb", f"{slug}.ipynb", "The notebook, without solutions", "fas fa-code"),
-                button(".py", f"{slug}.py", "The cells as a Python script", "fas fa-file"),
+                {
+                    "type": "link",
+                    "text": ".ipynb",
+                    "url": f"{slug}.ipynb",
+                    "tooltip": "The notebook, without solutions",
+                    "icon": "fas fa-code",
+                    "label": "get.ipynb",
+                },
                 group["buttons"][-1],  # print to PDF
             ]
-    if hosts := lesson.hosts(slug):
-        buttons = [button(name, link, f"Open the notebook at {name}", "fas fa-cloud") for name, link in hosts.items()]
-        group = {"type": "group", "label": "launch-buttons", "icon": "fas fa-rocket", "buttons": buttons}
-        context["header_buttons"].append(group | {"tooltip": "Open this lesson on a server"})
-
-
-def button(text, url, tooltip, icon):
-    """Return a link as the theme's template takes it."""
-    return {"type": "link", "text": text, "url": url, "tooltip": tooltip, "icon": icon, "label": f"get{text}"}
 
 
 def setup(app):

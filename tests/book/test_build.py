@@ -205,12 +205,10 @@ def test_recorded_outputs_are_in_the_book_and_say_where_they_come_from(built: di
     assert "This page shows no outputs" not in html
 
 
-def test_a_lesson_is_offered_as_notebook_and_script(built: dict[str, Any]) -> None:
-    for ending in (".ipynb", ".py"):
-        assert f'href="00_fresh{ending}"' in page(built, "00_fresh")
-        assert (built["folder"] / "lessons" / f"00_fresh{ending}").is_file()
+def test_a_lesson_is_offered_as_a_notebook(built: dict[str, Any]) -> None:
+    assert 'href="00_fresh.ipynb"' in page(built, "00_fresh")
+    assert (built["folder"] / "lessons" / "00_fresh.ipynb").is_file()
     assert "_sources" not in page(built, "00_fresh"), "it has the solutions, and what Jupyter cannot show"
-    assert "colab" not in page(built, "00_fresh").lower(), "no address, no link"
 
 
 def test_stale_outputs_are_not_and_the_page_says_what_changed(built: dict[str, Any]) -> None:

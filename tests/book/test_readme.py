@@ -11,7 +11,7 @@ import pytest
 from typer.main import get_command
 
 from fourways import cli, host, lesson, toolchain
-from fourways.book import course, overview, readme
+from fourways.book import course, overview
 
 FIGURES = [f"book/figures/overview_{theme}_{width}.svg" for theme in overview.THEMES for width in overview.WIDTHS]
 
@@ -32,8 +32,7 @@ def clone(root: Path, tmp_path: Path) -> Path:
     """What the README is made of."""
     (tmp_path / "cpp" / "kernels").mkdir(parents=True)
     shutil.copytree(root / "lessons", tmp_path / "lessons")
-    for name in ("README.md", "CITATION.cff"):
-        shutil.copy(root / name, tmp_path)
+    shutil.copy(root / "README.md", tmp_path)
     shutil.copytree(root / "book" / "recorded", tmp_path / "book" / "recorded")
     return tmp_path
 
@@ -50,13 +49,6 @@ def test_table_and_figure_are_up_to_date(root: Path, clone: Path) -> None:
         assert "pybind11" in shown and "host" not in shown and len(shown) >= 4 + 4 * 4
 
 
-def test_the_address_is_filled_in_from_the_citation(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FOURWAYS_ROOT", str(clone))
-    monkeypatch.setattr(overview, "save", lambda *_: None)  # the figure, which another test draws
-    citation = clone / "CITATION.cff"
-    citation.write_text(citation.read_text().replace("# repository-code:", "repository-code:"))
-    readme.main()
-    assert "git clone https://github.com/OWNER/four-ways four-ways && cd" in (clone / "README.md").read_text()
 
 
 def test_the_readme_is_short_and_its_conclusion_is_computed(root: Path) -> None:

@@ -11,12 +11,12 @@ from fourways.kernels import InputError
 
 
 @pytest.fixture
-def recorded(root: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str | None, int]]:
+def recorded(root: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, int]]:
     """A recorded run comes back in the place of a new one. What was asked for."""
     stored = json.loads((root / "book" / "results" / "commands" / "timeline_1_size_216.json").read_text())
-    asked: list[tuple[str, str | None, int]] = []
+    asked: list[tuple[str, str, int]] = []
 
-    def of_lesson(found: lesson.Lesson, way: str | None, size: int) -> list[tables.Row]:
+    def of_lesson(found: lesson.Lesson, way: str, size: int) -> list[tables.Row]:
         asked.append((found.slug, way, size))
         return stored["tables"]["timeline"]
 
@@ -32,11 +32,6 @@ def test_a_timeline_is_shown_drawn_and_written(recorded: list, tmp_path: Path) -
     assert json.loads(trace.read_text())["traceEvents"]
     assert len(json.loads(rows.read_text())["tables"]["timeline"]) > 100
     assert "01_doublify, nvrtc" in figure.read_text()
-
-
-def test_all_ways_means_every_cell(recorded: list) -> None:
-    assert fourways("timeline", "doublify", "--way", "all").exit_code == 0
-    assert recorded == [("01_doublify", None, 2**26)]
 
 
 def test_the_host_way_and_a_file_are_refused() -> None:

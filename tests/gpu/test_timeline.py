@@ -45,14 +45,6 @@ def test_every_way_has_a_timeline(way: str) -> None:
     assert json.loads(timeline.trace_json(rows))["traceEvents"] and timeline.figure(rows).axes
 
 
-def test_a_whole_lesson_has_a_range_for_each_cell() -> None:
-    rows = timeline.of_lesson(lesson.find("7"), None)
-    cells = [name for name in named(rows, "NVTX range") if name.startswith("cell ")]
-    code_cells = [cell for cell in lesson.find("7").notebook.cells if cell.cell_type == "code"]
-    assert 0 < len(cells) <= len(code_cells)
-    assert timeline.table(rows).rows and timeline.figure(rows).axes
-
-
 def test_a_program_of_ones_own(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(

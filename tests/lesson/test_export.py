@@ -67,6 +67,16 @@ def test_a_copy_links_to_the_copies_beside_it(tmp_path: Path) -> None:
     assert "](your_own_kernel.ipynb)" in path.read_text()
 
 
+@pytest.mark.parametrize("target", lesson.lessons_and_pages(), ids=lambda each: each.slug)
+def test_a_notebook_for_download_stands_alone(target: lesson.Lesson) -> None:
+    notebook = lesson.alone(target)
+    nbformat.validate(notebook)
+    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    pictures = re.findall(r"!\[[^]]*\]\((.{26})", text)
+    assert all(picture.startswith("data:image/svg+xml;base64") for picture in pictures)
+    assert not [cell for cell in notebook.cells if {"solution", "wrong"} & set(lesson.tags(cell))]
+
+
 def test_citations_are_authors_year_and_link(tmp_path: Path) -> None:
     said = "\n".join(path.read_text() for path in lesson.export(LESSONS, tmp_path))
     for citation in (

@@ -40,7 +40,6 @@ def build(commands: Mapping[str, str], out: Path | None = None) -> Path:
         shutil.rmtree(html / "_sources" / "lessons")  # they hold solutions, which no download does
         for each in lesson.lessons_and_pages():
             nbformat.write(lesson.alone(each), html / "lessons" / f"{each.slug}.ipynb")
-            (html / "lessons" / f"{each.slug}.py").write_text(lesson.script(each), encoding="utf-8")
         if out.exists():
             out.rename(Path(folder, "old"))  # deleted with the temporary folder
         html.rename(out)
@@ -67,8 +66,6 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
     (source / "commands").mkdir()
     contents = source / "_toc.yml"
     contents.write_text(re.sub(r"(?m)^  # .*lessons.*$", course.chapters(), contents.read_text(encoding="utf-8")))
-    installation = source / "installation.md"
-    installation.write_text(lesson.with_address(installation.read_text(encoding="utf-8")), encoding="utf-8")
     made = {
         "_lessons.md": course.tables(ending=""),
         "_citations.md": course.citations(),

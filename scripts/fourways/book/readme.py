@@ -1,9 +1,9 @@
-"""The generated parts of the README: figure and tables, from lessons and recorded runs, and the address to clone."""
+"""The generated parts of the README: figure and tables, from lessons and recorded runs."""
 
 import re
 import sys
 
-from fourways import files, kernels, lesson
+from fourways import files, kernels
 from fourways.book import course, overview
 
 
@@ -22,7 +22,7 @@ def main() -> None:
             sys.exit(f"README.md has no `<!-- {name}: ... -->` and `<!-- /{name} -->` around what is made")
         text = text[: marks.start(1)] + part + text[marks.start(2) :]
     overview.save(shown, kernels.root() / "book" / "figures")
-    files.write_text(path, lesson.with_address(text))
+    files.write_text(path, text)
 
 
 def _picture(shown: list[overview.Panel]) -> str:

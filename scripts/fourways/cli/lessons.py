@@ -130,9 +130,6 @@ def run(
     `fourways run -j 4` tries all lessons on a GPU in a few minutes, four at a time, which spoils the measured times.
     After a run on your own GPU, one lesson at a time, `fourways book` shows your outputs. `--record` keeps them in
     `book/recorded`. It starts three times as many fresh processes, so it takes longer and its ranges are narrower.
-
-    `FOURWAYS_NVTX=1 nsys profile fourways run 1` names each cell in a profiler; with a tag, as `FOURWAYS_NVTX=measure`,
-    CUDA's profiler is also switched on for the cells that carry it.
     """
     from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 

@@ -13,9 +13,7 @@ def timeline(
     name: Annotated[
         str, typer.Argument(metavar="KERNEL", help="A lesson's number or name, or a .cu file of your own.")
     ],
-    way: Annotated[
-        str, typer.Option("--way", "-w", help="nvrtc, nvcc, pycuda or pybind11; `all`: every cell.")
-    ] = "nvrtc",
+    way: Annotated[str, typer.Option("--way", "-w", help="nvrtc, nvcc, pycuda or pybind11.")] = "nvrtc",
     size: options.Size = "2^26",
     entry: options.Entry = None,
     case: options.CaseFile = None,
@@ -28,8 +26,7 @@ def timeline(
 ) -> None:
     """Show when host and GPU did what, recorded by CUPTI: kernels, copies, CUDA calls, and the stages of the run.
 
-    `fourways timeline 1` records lesson 01's kernel as built by NVRTC, from its imports to the copied result;
-    `fourways timeline 1 --way all` every cell of the lesson.
+    `fourways timeline 1` records lesson 01's kernel as built by NVRTC, from its imports to the copied result.
 
     `fourways timeline my.cu --case my_case.py` records a kernel of your own; `fourways case my.cu` begins its case.
 
@@ -40,11 +37,11 @@ def timeline(
     from fourways.tables import Table
     from fourways.ways import WAYS
 
-    options.one_of([way], [*WAYS, "all"], "--way")
+    options.one_of([way], list(WAYS), "--way")
     meant, elements = options.target(name, entry, case), options.asked_size(size)
     title = f"{meant.path.stem}, {way}"
     with options.errors.status(f"recording {title}"):
-        rows = timeline.of_lesson(meant, None if way == "all" else way, elements)
+        rows = timeline.of_lesson(meant, way, elements)
     table = timeline.table(rows)
     options.console.print(table)
     if trace:

@@ -5,13 +5,11 @@ recorded. This package holds no second copy of it.
 """
 
 from fourways.lesson.exercises import Exercise, exercises
-from fourways.lesson.export import alone, export, script
+from fourways.lesson.export import alone, export
 from fourways.lesson.folds import asked, deeper
 from fourways.lesson.meant import lesson_or_case
 from fourways.lesson.needs import load_ipython_extension, skip_reason
 from fourways.lesson.notebook import Lesson, all_lessons, find, kernel_file, lessons_and_pages, pages, tags
-from fourways.lesson.nvtx import name_cells
-from fourways.lesson.online import hosts, with_address
 from fourways.lesson.recorded import BOOK, digest, fingerprint, outputs, rows
 from fourways.lesson.run import RECORDS, Interrupted, LessonRun, at_once, outcomes, run_all
 from fourways.lesson.task import task

@@ -5,8 +5,7 @@ notebook; boxes become quotations; citations become links; hints and answers bec
 for your guess, and drawings for the book's dark pages are left out. A link to a lesson leads to its notebook if the
 folder has it, else to the lesson in the clone.
 
-A notebook for download stands alone: it holds its pictures, its links lead to the repository on the web, and where Four
-Ways is missing, its first cell fetches it.
+A notebook for download stands alone: it holds its pictures.
 
 Jupyter ignores tags, too. So a cell that needs a GPU or a way begins with `%%needs`: where something is missing, it
 names that and shows the recorded output.
@@ -29,7 +28,6 @@ from fourways.lesson.exercises import exercises
 from fourways.lesson.folds import asked, deeper
 from fourways.lesson.needs import MAGIC, needs
 from fourways.lesson.notebook import Lesson, tags
-from fourways.lesson.online import address
 from fourways.lesson.recorded import anchors
 from fourways.lesson.sources import cited, sources
 
@@ -39,17 +37,11 @@ _FOLD = re.compile(r"^(:{3,})\{dropdown\} ([^\n]*)\n(.*?)^\1$", re.DOTALL | re.M
 _GUESS = "*Your guess, before you run the next cell:*"
 _LINK = re.compile(r"\]\((?!https?:|#)([^)\s#]+)(?:#[^)\s]*)?\)")
 _START = f"""\
+# Run this notebook with the Python of a clone of Four Ways.
 # A cell that begins with {MAGIC} runs where this machine has what it names.
 # Elsewhere it says what is missing, and shows the output that was recorded on a GPU.
 # The book shows all recorded outputs: `fourways book` builds it, and this page is build/book/lessons/{{}}.html.
 %load_ext fourways.lesson"""
-_FETCH = """\
-# Colab, Kaggle, or another Linux server without Four Ways: fetch and build it, which takes some minutes.
-import importlib.util
-if not importlib.util.find_spec("fourways"):
-    !git clone --quiet --depth 1 {} four-ways
-    %run four-ways/scripts/hosted.py
-"""
 
 
 class ExportError(RuntimeError):
@@ -91,25 +83,6 @@ def alone(lesson: Lesson) -> Any:
     return _plain(lesson, sources(), None, set(), False)[0]
 
 
-def script(lesson: Lesson) -> str:
-    """Return a lesson as a Python script of `# %%` cells, without pictures and solutions.
-
-    Its cells do not check what they need: without a GPU, a cell that needs one fails.
-    """
-    import jupytext
-    import nbformat
-
-    notebook = alone(lesson)
-    notebook.metadata = nbformat.from_dict({"jupytext": {"notebook_metadata_filter": "-all"}})
-    notebook.cells[1].source = f"# Run it with the Python of your clone: .venv/bin/python {lesson.slug}.py"
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.source = re.sub(rf"^{MAGIC}.*\n", "", cell.source)
-        else:
-            cell.source = re.sub(r"!\[([^]]*)\]\(data:.*?\)", r"(\1)", cell.source)
-    return str(jupytext.writes(notebook, "py:percent"))
-
-
 def _plain(
     lesson: Lesson, citable: dict[str, str], folder: Path | None, there: set[str], solutions: bool
 ) -> tuple[Any, list[str]]:
@@ -135,9 +108,7 @@ def _plain(
             cell.source = f"{MAGIC} {' '.join(wanted)}  # in the book: {lesson.slug}.html#{section}\n{cell.source}"
         if solutions or "solution" not in tags(cell):
             cells.append(cell)
-    repository = address() if folder is None else None
-    fetch = _FETCH.format(repository) if repository else ""
-    cells.insert(1, nbformat.v4.new_code_cell(fetch + _START.format(lesson.slug)))
+    cells.insert(1, nbformat.v4.new_code_cell(_START.format(lesson.slug)))
     notebook.cells = cells
     beside: list[str] = []
 
@@ -154,9 +125,9 @@ def _plain(
         return f"![{words[1] if words else ''}]({where})\n"
 
     def link(match: re.Match[str]) -> str:
-        target = (lesson.path.parent / match[1]).resolve()
         if folder is None:
-            return f"]({repository}/blob/main/{target.relative_to(kernels.root())})" if repository else match[0]
+            return match[0]
+        target = (lesson.path.parent / match[1]).resolve()
         if target.suffix == ".md" and target.parent == lesson.path.parent.resolve() and target.stem in there:
             return f"]({target.stem}.ipynb)"
         if target.is_file() and target.is_relative_to(book := kernels.root() / "book"):

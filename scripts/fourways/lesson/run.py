@@ -14,7 +14,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from fourways import files, kernels, tables, toolchain
-from fourways.lesson import nvtx
 from fourways.lesson.needs import skip_reason
 from fourways.lesson.notebook import Lesson
 from fourways.lesson.recorded import fingerprint
@@ -80,8 +79,7 @@ def run_all(
     cell ends its lesson, not the others. `timeout` is in seconds per cell. `wrong` also runs the cells tagged `wrong`,
     as tests do; `record` repeats slow measurements as often as a recording needs. The executed notebooks are written
     to `build/lessons/NN_slug.ipynb`. A complete run that was alone on the machine is stamped there with the machine's
-    versions and its `fingerprint`, so that the book can show it. With `FOURWAYS_NVTX` set, profilers see each cell as a range
-    (`fourways.lesson.nvtx`).
+    versions and its `fingerprint`, so that the book can show it.
     Raises Interrupted if a signal ends the run; the results of unfinished lessons are lost.
     """
     ended_by: list[signal.Signals] = []
@@ -125,7 +123,7 @@ async def _run(lesson: Lesson, notebook: Any, progress: Progress, timeout: int, 
     code_cells = [(i, cell) for i, cell in enumerate(result.notebook.cells) if cell.cell_type == "code"]
     start, number = time.perf_counter(), 0
     try:
-        async with _kernel(lesson, result.notebook, timeout, variables) as client:
+        async with _kernel(result.notebook, timeout, variables) as client:
             for number, (index, cell) in enumerate(code_cells, 1):
                 progress(lesson, number, len(code_cells))
                 if reason := skip_reason(cell):
@@ -155,7 +153,7 @@ def _write(result: LessonRun) -> None:
 
 
 @asynccontextmanager
-async def _kernel(lesson: Lesson, notebook: Any, timeout: int, variables: dict[str, str]) -> AsyncIterator[Any]:
+async def _kernel(notebook: Any, timeout: int, variables: dict[str, str]) -> AsyncIterator[Any]:
     """Start a Jupyter kernel of this interpreter, whatever kernels are installed, and yield its notebook client."""
     from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
@@ -165,8 +163,6 @@ async def _kernel(lesson: Lesson, notebook: Any, timeout: int, variables: dict[s
         def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
             launcher = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
             launcher += ["--log-level=CRITICAL"]  # ended by Ctrl-C in the middle of a cell, it would print an error
-            if os.environ.get(nvtx.ASKED):
-                launcher += [f"--IPKernelApp.extra_extensions={nvtx.__name__}"]
             return KernelSpec(argv=launcher)
 
     resources = {"metadata": {"path": str(kernels.root() / "lessons")}}
@@ -180,8 +176,7 @@ async def _kernel(lesson: Lesson, notebook: Any, timeout: int, variables: dict[s
         client = NotebookClient(notebook, km=manager, timeout=timeout, resources=resources, coalesce_streams=True)
         # not nbclient's setup_kernel, which handles Ctrl-C for one kernel only
         try:
-            variables = toolchain.child_environment() | {nvtx.LESSON: lesson.slug} | variables
-            await client.async_start_new_kernel(env=variables)
+            await client.async_start_new_kernel(env=toolchain.child_environment() | variables)
             await client.async_start_new_kernel_client()
             yield client
         finally:

@@ -17,8 +17,8 @@ class TimelineError(RuntimeError):
     """A timeline that could not be recorded; the message has the remedy, or the error of the failed process."""
 
 
-def of_lesson(target: lesson.Lesson | Case, way: str | None, size: int = GPU_SIZE) -> list[Row]:
-    """Record a way of a lesson or a case in a fresh process, or for None all cells of a lesson; return the rows.
+def of_lesson(target: lesson.Lesson | Case, way: str, size: int = GPU_SIZE) -> list[Row]:
+    """Record a way of a lesson or a case in a fresh process, and return the rows.
 
     A way runs in stages, each an NVTX range: import (twice: the lesson's and the way's; CuPy, which the ranges need, is
     imported before), context, inputs, build, load (within build or launch; for pybind11 its import), launch, warm
@@ -30,23 +30,17 @@ def of_lesson(target: lesson.Lesson | Case, way: str | None, size: int = GPU_SIZ
     `registers` and `symbol` (the name in the machine code, of which `name` is the readable part).
     Raises TimelineError if this machine cannot record or the process fails, InputError if the lesson lacks the way.
     """
-    if way and is_host(way):
+    if is_host(way):
         raise TimelineError("the host way leaves the GPU idle: choose another way for a timeline")
     name = target.slug if isinstance(target, lesson.Lesson) else target.path.name
-    if isinstance(target, lesson.Lesson):
-        if way and not target.cells(f"way-{way}"):
-            raise InputError(f"{name} has no cell tagged way-{way}")
-    elif not way:
-        raise TimelineError(f"{name} has no cells: choose a way for a timeline")
-    _require(way or "gpu")
+    if isinstance(target, lesson.Lesson) and not target.cells(f"way-{way}"):
+        raise InputError(f"{name} has no cell tagged way-{way}")
+    _require(way)
     with TemporaryDirectory(prefix="fourways-") as folder:
-        if way:
-            # a case's module is built here, to keep the compiler off the timeline
-            binding = WAYS[way].prepare(target) if isinstance(target, Case) else None
-            task = lesson.task(target, way, size, Path(folder), binding)
-        else:
-            task = {"lesson": target.path.stem}
-        return _recorded(task, f"{name}, {way or 'all cells'}", target.path.parent)
+        # a case's module is built here, to keep the compiler off the timeline
+        binding = WAYS[way].prepare(target) if isinstance(target, Case) else None
+        task = lesson.task(target, way, size, Path(folder), binding)
+        return _recorded(task, f"{name}, {way}", target.path.parent)
 
 
 def of_program(program: Path | str, *arguments: str) -> list[Row]:

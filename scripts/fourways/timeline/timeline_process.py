@@ -1,7 +1,7 @@
-"""One way of a lesson or a case, all cells of a lesson, or a Python program, recorded by CUPTI in this fresh process.
+"""One way of a lesson or a case, or a Python program, recorded by CUPTI in this fresh process.
 
 Run as a file by `timeline.run`, which sends the task on standard input: that of `ways.run_way`, whose stages become
-NVTX ranges; `lesson`, the name of a lesson; or `program`, the words of its command line. Prints `{"rows": [...]}`.
+NVTX ranges; or `program`, the words of its command line. Prints `{"rows": [...]}`.
 """
 
 import json
@@ -9,7 +9,7 @@ import runpy
 import sys
 from pathlib import Path
 
-from fourways import checking, lesson
+from fourways import checking
 from fourways.timeline.cupti import Recorder
 from fourways.timeline.trace import WARM
 from fourways.ways import Task, run_way
@@ -39,17 +39,6 @@ def one_way(told: Task) -> None:
         raise checking.CheckFailure(f"{told['kernel']}_{told['way']}, size {told['size']}: {problem}")
 
 
-def all_cells(target: lesson.Lesson) -> None:
-    """Run every cell of a lesson that can run here, as in a notebook. Raises what a cell raises."""
-    from IPython.core.interactiveshell import InteractiveShell
-
-    shell = InteractiveShell.instance()
-    lesson.name_cells(shell, target)
-    for cell in target.notebook.cells:
-        if cell.cell_type == "code" and not lesson.skip_reason(cell):
-            shell.run_cell(cell.source, store_history=True).raise_error()
-
-
 def program(path: str, *arguments: str) -> None:
     """Run a Python program like `python path arguments`. Raises its exceptions; SystemExit only for a failure."""
     sys.argv = [path, *arguments]
@@ -68,8 +57,6 @@ def main() -> None:
         recorder = Recorder()  # before CuPy is imported
         if "program" in told:
             program(*told["program"])
-        elif "lesson" in told:
-            all_cells(lesson.find(told["lesson"]))
         else:
             one_way(told)
         print("", json.dumps({"rows": recorder.rows()}), sep="\n")  # on a line of its own, whatever was printed before
