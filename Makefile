@@ -110,6 +110,7 @@ gpu: setup
 
 lint: setup
 	$(PY) -m ruff check && $(PY) -m ruff format --check && $(PY) -m mypy
+	$(dir $(PY))lint-imports --no-cache --no-logo
 
 # Not the extra `more`, which only a GPU makes use of; of PyCUDA, which is built, what it needs.
 EXTRAS := --extra advanced --extra book --extra profile --extra test --extra pycuda --no-emit-package pycuda
