@@ -4,11 +4,10 @@
 #   make test                      run the quick tests
 #   make test-all                  run the long tests, too: installations, whole builds, the book in a
 #                                  browser, every lesson and architecture
-#   make bench                     print how quick calls, kernels and builds are, as ratios; no test asserts a time
 #   make lessons PYTHON=python3    use an interpreter that has the packages; install nothing
 #                                  (wheels it lacks: WHEELHOUSE=folder, made by `fourways wheelhouse folder`)
 .SECONDARY:
-.PHONY: help setup lessons test test-all bench gpu smoke record readme wasm architectures book book-sphinx release rot lint prose lock clean
+.PHONY: help setup lessons test test-all gpu smoke record readme wasm book release lint lock clean
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
@@ -79,22 +78,12 @@ record: setup
 readme: setup
 	$(PY) -m fourways.book readme
 
-architectures: setup
-	@echo "The lessons' kernels that have changed, by both compilers for each architecture: all take about three minutes"
-	$(PY) -m fourways.book architectures
-
 # Needs clang and lld; the result is committed.
 wasm: setup
 	$(PY) -m fourways.book wasm
 
 book: setup
 	$(FOURWAYS) book
-
-book-sphinx: setup
-	$(PY) tests/newest.py build/sphinx
-
-rot: setup
-	$(PY) tests/rot.py
 
 VERSION = $(shell $(PY) -c 'import fourways; print(fourways.__version__)')
 release: book
@@ -116,9 +105,6 @@ test-all: test $(if $(PYTHON),,build/axe)
 	@echo "The long tests: about twenty minutes on two processors"
 	$(PYTEST) -m long
 
-bench: setup
-	$(PY) tests/bench
-
 smoke: setup
 	$(PY) -m pytest -n 4 --dist worksteal tests/gpu/test_smoke.py
 
@@ -127,9 +113,7 @@ gpu: setup
 
 lint: setup
 	$(PY) -m ruff check && $(PY) -m ruff format --check && $(PY) -m mypy
-
-prose: setup
-	$(PY) tests/prose.py
+	$(dir $(PY))lint-imports --no-cache --no-logo
 
 # Not the extra `more`, which only a GPU makes use of; of PyCUDA, which is built, what it needs.
 EXTRAS := --extra advanced --extra book --extra profile --extra test --extra pycuda --no-emit-package pycuda

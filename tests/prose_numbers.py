@@ -13,10 +13,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import prose
-
 from fourways import tables
 
+ROOT = Path(__file__).parents[1]
 SIZES = {
     "B": 1.0,
     "KB": 1e3,
@@ -41,6 +40,57 @@ ROUGHLY = r"(?:about|nearly|almost|roughly|around|within|below|under|over|above|
 SPANS = {"second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86400.0}
 BOXES = re.compile(r":class: predict|\} The bet")
 """Boxes whose numbers are choices, some of them wrong. An answer names them again."""
+SKIPPED = ("{code-cell}", "{image}", "{figure}", "{include}", "{bibliography}", "{tableofcontents}")
+"""Blocks that hold no prose."""
+
+
+class Sentence(NamedTuple):
+    """A sentence of a Markdown file: its line, the number of its paragraph, the boxes around it, its Markdown."""
+
+    line: int
+    paragraph: int
+    boxes: str
+    text: str
+
+
+def paragraphs(markdown: str) -> Iterator[tuple[int, str, str]]:
+    """Yield the first line's number, the boxes around, and the lines of each paragraph, list item and table row."""
+    lines = markdown.splitlines()
+    skip = lines.index("---", 1) + 1 if lines[:1] == ["---"] else 0
+    fence, boxes, part, begin = "", [""], [], 0
+    for number, line in enumerate([*lines, ""], 1):
+        mark = re.match(r"\s*(```+|:::+)(.*)", line)
+        starts = re.match(r"\s*(?:[-*+] |\d+\. |\|)|#", line)
+        if part and (mark or starts or fence or not line.strip()):
+            yield begin, " ".join(boxes).strip(), "\n".join(part)
+            part = []
+        if number <= skip:
+            continue
+        if mark and mark[1].startswith("```"):
+            fence = "" if fence else mark[2].strip() or "text"
+            if fence.startswith("{") and not fence.startswith(SKIPPED):  # a box, written with backticks
+                boxes, fence = [*boxes, f"```{fence}"], ""
+            elif not mark[2].strip() and boxes[-1].startswith("```"):
+                boxes, fence = boxes[:-1], ""
+        elif mark and not fence:
+            boxes = [*boxes, mark[2].strip()] if mark[2].strip() else boxes[:-1]
+        elif re.match(r":[\w-]+:", line):
+            boxes[-1] += f" {line}"
+        elif line.strip() and not fence and not re.fullmatch(r"[-| :+]+|%.*|\(.*\)=|<!--.*", line):
+            begin = begin if part else number
+            part.append(line)
+
+
+def sentences(markdown: str) -> list[Sentence]:
+    """Return the sentences of a Markdown file, the items of its lists and the rows of its tables."""
+    found = []
+    for number, (line, boxes, text) in enumerate(paragraphs(markdown)):
+        ends = [match.end() for match in re.finditer(r"(?<!e\.g)(?<!i\.e)(?<! cf)(?<! vs)[.?!][*_)\"”’]*(?=\s)", text)]
+        for start, end in zip([0, *ends], [*ends, len(text)], strict=True):
+            if sentence := text[start:end].strip():
+                above = text[: start + len(text[start:end]) - len(text[start:end].lstrip())].count("\n")
+                found.append(Sentence(line + above, number, boxes, sentence))
+    return found
 
 
 class Quantity(NamedTuple):
@@ -142,7 +192,7 @@ def near(value: float, wanted: Quantity, slack: float) -> bool:
     return abs(value - wanted.value) <= slack * (1 + 1e-9)
 
 
-def unsupported(markdown: str, outputs: Iterable[Any], codes: Iterable[str], root: Path = prose.ROOT) -> list[str]:
+def unsupported(markdown: str, outputs: Iterable[Any], codes: Iterable[str], root: Path = ROOT) -> list[str]:
     """Return `line N: NUMBER: SENTENCE` for each number with a unit in a page's prose that nothing supports.
 
     `outputs` are those of the page's recorded cells, `codes` the sources of its code cells, and `root` is the folder
@@ -154,14 +204,14 @@ def unsupported(markdown: str, outputs: Iterable[Any], codes: Iterable[str], roo
     }
     choices = {
         one.written
-        for sentence in prose.sentences(markdown)
+        for sentence in sentences(markdown)
         if BOXES.search(sentence.boxes)
         for one in quantities(sentence.text)
     }
     told = []
-    for _, group in itertools.groupby(prose.sentences(markdown), lambda sentence: sentence.paragraph):
-        sentences = list(group)
-        text = "\n".join(sentence.text for sentence in sentences)
+    for _, group in itertools.groupby(sentences(markdown), lambda sentence: sentence.paragraph):
+        paragraph = list(group)
+        text = "\n".join(sentence.text for sentence in paragraph)
         files = [root / name for name in re.findall(r"`(book/results/[\w./-]+\.json)`", text)]
         for number in {
             other
@@ -175,7 +225,7 @@ def unsupported(markdown: str, outputs: Iterable[Any], codes: Iterable[str], roo
         counts = [count for count in counts if count > 1]
         known = [Quantity(size, 0, "s") for span, size in SPANS.items() if re.search(rf"\b{span}\b", text)]
         missing = []
-        for sentence in sentences:
+        for sentence in paragraph:
             sourced = SOURCE.search(sentence.text) or BOXES.search(sentence.boxes)
             for number in quantities(re.sub(r"\]\([^)]*\)|\*", "", sentence.text)):
                 times = number.written.endswith(" times") and number.value in integers

@@ -1,5 +1,6 @@
-"""GitHub's workflows: nothing is published before the tests have passed."""
+"""GitHub's workflows: nothing is published before the tests have passed, and the newest packages are tried weekly."""
 
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -32,3 +33,13 @@ def test_only_the_job_that_publishes_may_write(root: Path) -> None:
     publish = workflow(root, "publish.yml")
     assert publish["permissions"] == workflow(root, "ci.yml")["permissions"] == {"contents": "read"}
     assert [name for name, job in publish["jobs"].items() if "permissions" in job] == ["book"]
+
+
+def test_the_weekly_run_has_the_newest_of_all_that_needs_no_gpu(root: Path) -> None:
+    weekly = workflow(root, "weekly.yml")
+    assert weekly[True].keys() == {"schedule", "workflow_dispatch"} and weekly["permissions"] == {"contents": "read"}
+    _, *commands = [step.get("run", "") for step in weekly["jobs"]["newest"]["steps"]]
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = sorted(project["optional-dependencies"].keys() - {"more", "pycuda"})
+    upgrade = ".venv/bin/uv pip install --upgrade -r pyproject.toml" + "".join(f" --extra {extra}" for extra in extras)
+    assert commands == ["make .venv/.packages", upgrade, "make test"]

@@ -1,4 +1,4 @@
-"""The model against fresh processes, which a stand-in plays. `make bench` tries it on real ones."""
+"""The model against fresh processes, which a stand-in plays."""
 
 import pytest
 

@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 
 from fourways import install
 from fourways.install.pip import InstallError
-from fourways.install.wheelhouse import read_lock
+from fourways.install.wheelhouse import DESK_TOOLS, read_lock
 
 
 @pytest.fixture
@@ -42,9 +42,9 @@ def test_wheelhouse_for_a_bare_machine(pip: Pip, python: str, root: Path, tmp_pa
     del optional["more"]  # not locked: PyTorch alone is larger than all the rest
     wanted = [Requirement(entry) for entry in sum(optional.values(), project["dependencies"])]
     here = {canonicalize_name(each.name) for each in wanted if not each.marker or each.marker.evaluate()}
-    assert names(wheels) >= here - {"mypy", "ruff", "selenium"}
+    assert names(wheels) >= here - {*DESK_TOOLS}
     assert names(wheels) >= {"nvidia-cuda-nvcc", "jedi", "rpds-py", "mako", "pycuda", "jupyter-book", "sphinx"}
-    assert names(wheels).isdisjoint({"ruff", "mypy", "selenium"})
+    assert names(wheels).isdisjoint(DESK_TOOLS)
     assert len(names(wheels)) == len(wheels) and wheels == sorted((tmp_path / "new" / "wheels").iterdir())
     download, build = pip.calls()
     assert {"--require-hashes", "--no-deps", "--only-binary"} <= set(download["words"])

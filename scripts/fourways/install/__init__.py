@@ -1,5 +1,4 @@
 """PyCUDA built from source, because it has no wheels, and a folder of wheels for a machine without network."""
 
-from fourways.install.pip import find_uv
 from fourways.install.pycuda import install_pycuda
-from fourways.install.wheelhouse import read_lock, wheelhouse
+from fourways.install.wheelhouse import wheelhouse

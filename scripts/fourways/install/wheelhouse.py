@@ -15,7 +15,7 @@ from fourways import kernels
 from fourways.install.pip import InstallError, find_python, pip, run
 from fourways.install.pycuda import PYCUDA, build_pycuda
 
-DESK_TOOLS = ("mypy", "ruff", "selenium")
+DESK_TOOLS = ("import-linter", "mypy", "ruff", "selenium")
 """The packages of the extra `test` that no lesson and no GPU test uses."""
 
 

@@ -23,7 +23,7 @@ def task(target: Lesson | Case, way: str, size: int, folder: Path, binding: Path
     else:
         setup, cell = "\n".join(target.cells("setup")), "\n".join(way_cell(target, way))
         kernel, atol = str(target.meta["kernel"]), 0.0
-    told: Task = {"way": way, "module": type(WAYS[way]).__module__, "kernel": kernel, "setup": setup, "cell": cell}
+    told: Task = {"way": way, "kernel": kernel, "setup": setup, "cell": cell}
     told |= {"size": size, "rtol": target.rtol, "atol": atol}
     return told | {"binding": str(binding.absolute()) if binding else None}
 

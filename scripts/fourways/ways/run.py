@@ -3,12 +3,10 @@
 A program that measures such a process imports nothing but this package before the stages. This module uses only the
 standard library, so that the stages contain only the imports of the lesson's own cells.
 
-A *task* is the process's input, as JSON: `way` and `module`, the one that registers it, `kernel`, the source of
-the lesson's cells `setup` and `cell`, `size` in elements, `rtol` and `atol`, and `binding`, the folder of the module to
-import, or None.
+A *task* is the process's input, as JSON: `way`, `kernel`, the source of the lesson's cells `setup` and `cell`, `size`
+in elements, `rtol` and `atol`, and `binding`, the folder of the module to import, or None.
 """
 
-import importlib
 import sys
 from collections.abc import Callable
 from importlib.machinery import PathFinder
@@ -53,7 +51,6 @@ def run_way(task: Task, stage: Stage) -> Ran:
     Machine code is handed to the driver in the stage `load`, which may lie within `build` or `launch`. The caller
     checks the result, with `checking.verdict(ran.function, way, ran.inputs, ran.expected, rtol, ran.in_place, atol)`.
     """
-    importlib.import_module(task["module"])
     way = WAYS[task["way"]]
     on_gpu = not way.on_host
     name = f"{task['kernel']}_{way.name}"
