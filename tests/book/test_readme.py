@@ -49,8 +49,6 @@ def test_table_and_figure_are_up_to_date(root: Path, clone: Path) -> None:
         assert "pybind11" in shown and "host" not in shown and len(shown) >= 4 + 4 * 4
 
 
-
-
 def test_the_readme_is_short_and_its_conclusion_is_computed(root: Path) -> None:
     text = (root / "README.md").read_text()
     assert len(text.splitlines()) < 100
