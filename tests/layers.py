@@ -20,7 +20,7 @@ LAYERS = (
     ("lesson", "checking"),
     ("timing", "timeline"),
     ("profiling", "linking", "choosing"),
-    ("experiments", "grading"),
+    ("experiments",),
     ("book",),
     ("cli",),
 )
@@ -109,7 +109,7 @@ COLUMNS = (
     }
     | {"install": 0, "building": 1, "package": 2.6, "host": 4.2, "doctor": 5.3, "ways": 3, "case": 3, "sass": 1}
     | {"lesson": 2.6, "checking": 4.2, "timing": 2.9, "timeline": 4.8, "profiling": 1, "linking": 2.6, "choosing": 4.4}
-    | {"experiments": 3.6, "grading": 5.2, "book": 2.5, "cli": 2.5}
+    | {"experiments": 3.6, "book": 2.5, "cli": 2.5}
 )
 """Where a package is drawn from left to right, so that lines pass beside boxes."""
 

@@ -1,13 +1,12 @@
 """The minutes of a lesson, part by part."""
 
-import re
 from pathlib import Path
 
 import nbformat
 import pytest
 
 from fourways import lesson
-from fourways.lesson.length import EXERCISE, sections
+from fourways.lesson.length import sections
 
 PARTS = {
     "1500 words, and an address that is none": ("word " * 1499 + "[word](https://one/two/three)", 10),
@@ -88,32 +87,3 @@ def test_cells_of_each_section_and_those_on_a_gpu(clone: Path) -> None:
     )
     (section,) = sections(write(clone, f"# A lesson\n\n{cells}"))
     assert (section.cells, section.gpu_cells) == (5, 2)
-
-
-def test_the_plans_of_a_class_count_as_the_lessons_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The minutes to read are those of the sections; the minutes in class fill the time."""
-    monkeypatch.delenv("FOURWAYS_ROOT")
-    text = lesson.find("teach_a_class").path.read_text("utf-8")
-    by_title = {each.title.partition(":")[0]: each for each in lesson.pages()}
-    plans = re.findall(r"^\*\*([^*]+)\*\*.*\n\n\| class \|.*\n\| ---.*\n((?:\|.*\n)+)", text, re.MULTILINE)
-    assert [name.strip(".") for name, _ in plans] == ["90 minutes", "Half a day", "Two days", "A term"]
-    totals = []
-    for _, table in plans:
-        rows = [[cell.strip() for cell in row.strip("|\n").split("|")] for row in table.splitlines()]
-        totals.append(sum(int(row[0]) for row in rows))
-        for _, read, names, what in rows:
-            if read == "–":
-                continue
-            lessons = [by_title.get(name) or lesson.find(name) for name in names.split(", ")]
-            parts = {section.heading: section.minutes for each in lessons for section in sections(each)}
-            if what.startswith("all"):
-                minutes = float(sum(lesson.length(each).core for each in lessons))
-            elif what.startswith("exercise"):
-                minutes = EXERCISE
-            elif what.startswith("before"):
-                headings = list(parts)
-                minutes = sum(parts[name] for name in headings[: headings.index(re.findall('"(.+?)"', what)[0])])
-            else:
-                minutes = sum(parts[name] for name in re.findall('"(.+?)"', what))
-            assert int(read) == pytest.approx(minutes, abs=1), (names, what)
-    assert totals == [90, 4 * 60, 2 * 6 * 60, 15 * 90]

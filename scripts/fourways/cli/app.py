@@ -46,7 +46,6 @@ for command in (
     lessons.book,
     classes.slides,
     classes.export,
-    classes.grade,
     machine.install_pycuda,
     machine.wheelhouse,
 ):
