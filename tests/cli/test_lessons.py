@@ -255,6 +255,7 @@ def test_open_leaves_nothing_running(clone: Path, lab: Callable, ending: signal.
         ((), "name a folder"),
         (("--student", "lessons/02_runs.md"), "is a file"),
         (("--student", "class", "--solutions", "./class"), "two folders"),
+        (("--student", "class", "--graded"), "add --solutions"),
     ],
 )
 def test_export_wants_folders(clone: Path, words: tuple[str, ...], told: str) -> None:

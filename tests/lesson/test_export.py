@@ -1,6 +1,5 @@
 """Notebooks for a class: no solutions where none are wanted, all that Jupyter can show, nobody's work overwritten."""
 
-import doctest
 import json
 import re
 from pathlib import Path
@@ -125,58 +124,47 @@ def test_nobodys_work_is_overwritten(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, list[Path]]:
-    """All lessons with exercises, for graders: without and with the solutions."""
-    folder = tmp_path_factory.mktemp("graded")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """All lessons with exercises, as sources for nbgrader."""
     lessons = [each for each in [*LESSONS, *lesson.pages()] if each.cells("exercise")]
-    return {
-        solutions: lesson.export(lessons, folder / str(solutions), solutions, graded=True)
-        for solutions in (False, True)
-    }
+    return lesson.export(lessons, tmp_path_factory.mktemp("graded"), graded=True)
 
 
 NBGRADER = {"schema_version": 3, "grade": False, "solution": False, "locked": False, "task": False}
 
 
-@pytest.mark.parametrize("solutions", [False, True])
-def test_graders_know_each_exercise_and_its_test(graded: dict[bool, list[Path]], solutions: bool) -> None:
-    for path in graded[solutions]:
+def test_nbgrader_knows_each_exercise_and_its_test(graded: list[Path]) -> None:
+    for path in graded:
         notebook = nbformat.read(path, 4)
         nbformat.validate(notebook)
-        cells = {cell.id: cell for cell in notebook.cells}
-        assert len(cells) == len(notebook.cells)
+        assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
         exercises = [cell.id for cell in notebook.cells if "exercise" in lesson.tags(cell)]
         marked = {cell.id: cell.metadata["nbgrader"] for cell in notebook.cells if "nbgrader" in cell.metadata}
         assert marked == {name: NBGRADER | {"grade_id": name, "solution": True} for name in exercises} | {
             f"{name}-test": NBGRADER | {"grade_id": f"{name}-test", "grade": True, "locked": True, "points": 1}
             for name in exercises
         }
-        otter = notebook.metadata["otter"]
-        assert otter["OK_FORMAT"] is True and list(otter["tests"]) == exercises
-        for name in exercises:
-            assert cells[name].metadata["otter"] == {"tests": [name]}
-            assert doctest.DocTestParser().get_examples(otter["tests"][name]["suites"][0]["cases"][0]["code"])
         assert not [cell for cell in notebook.cells if "solution" in lesson.tags(cell)]
 
 
-def test_the_source_for_nbgrader_holds_each_solution_between_marks(graded: dict[bool, list[Path]]) -> None:
-    for without, source in zip(*graded.values(), strict=True):
-        assert "BEGIN SOLUTION" not in without.read_text()
-        for each in lesson.exercises(lesson.find(source.stem)):
-            (cell,) = [
-                cell for cell in nbformat.read(source, 4).cells if cell.id == f"{source.stem}-exercise-{each.number}"
-            ]
-            start, solution, end = re.split("### (?:BEGIN|END) SOLUTION\n", cell.source)
-            assert solution.strip() == each.solution and each.solution in "".join(each.lesson.cells("solution"))
+def test_the_source_for_nbgrader_holds_each_solution_between_marks(graded: list[Path]) -> None:
+    for path in graded:
+        cells = {cell.id: cell for cell in nbformat.read(path, 4).cells}
+        found = lesson.find(path.stem)
+        for number, each in enumerate(lesson.exercises(found), 1):
+            source = cells[f"{path.stem}-exercise-{number}"].source
+            start, solution, end = re.split("### (?:BEGIN|END) SOLUTION\n", source)
+            assert solution.strip() == each.solution and each.solution in "".join(found.cells("solution"))
             assert start.rstrip().endswith(each.given) and end.strip() == each.judge
 
 
 @pytest.mark.parametrize("answer, message", [("y[:] = x[::-1]", "0 kernels were launched"), ("...", "Not yet")])
 def test_the_test_of_an_exercise_decides(answer: str, message: str) -> None:
-    first = lesson.exercises(lesson.find("1"))[0]
+    found = lesson.find("1")
+    first = lesson.exercises(found)[0]
     names: dict = {}
-    exec("\n".join(first.setup(first.solution)), names)
-    exec(first.solution, names)
+    for source in (*found.cells("setup"), *found.cells("way-host"), first.given, first.solution):
+        exec(source, names)
     names["asked"] = {"reference": lambda x: x[::-1]}  # a learner's own
     exec(first.test, names)
     exec(f"def reverse(x, y):\n    {answer}", names)

@@ -5,8 +5,6 @@ from collections.abc import Iterator, Sequence
 
 from fourways import lesson
 
-TEACH = "Teach"
-"""The part for teachers, which is no part of the course."""
 PARTS = {
     "Begin": ("first_minutes",),
     "The four ways": ("00", "01", "02", "03", "04", "05", "road_to_the_roof", "your_own_kernel"),
@@ -21,13 +19,12 @@ PARTS = {
         "textures",
     ),
     "Beyond, ship, choose": ("10", "11", "12", "beyond_the_four", "13", "caches_and_storms", "several_gpus", "14"),
-    TEACH: ("teach_a_class",),
 }
 """The numbers of the lessons, and the names of pages, by part and in the order of reading."""
 ROUTES = {
     "an hour": ("first_minutes", "01"),
     "a day": ("00", "01", "02", "05", "06", "14"),
-    "a course": tuple(each for part, lessons in PARTS.items() if part != TEACH for each in lessons),
+    "a course": tuple(each for lessons in PARTS.values() for each in lessons),
 }
 
 
@@ -38,8 +35,6 @@ def tables(ending: str = ".md") -> str:
     """
     lines = ["| lesson | question | minutes |", "| --- | --- | --- |"]
     for part, lessons in parts():
-        if part == TEACH:
-            continue
         lines.append(f"| **{part}** | | **{hours(lessons)}** |")
         for each in lessons:
             link = f"[{title(each)}](lessons/{each.slug}{ending})"

@@ -45,7 +45,6 @@ for command in (
     choose.choose,
     lessons.book,
     classes.export,
-    classes.grade,
     machine.install_pycuda,
     machine.wheelhouse,
 ):

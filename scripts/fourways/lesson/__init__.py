@@ -4,7 +4,7 @@ A lesson is a MyST notebook, `lessons/NN_slug.md`. The code in its cells is the 
 recorded. This package holds no second copy of it.
 """
 
-from fourways.lesson.exercises import Exercise, exercises
+from fourways.lesson.exercises import exercises
 from fourways.lesson.export import alone, export
 from fourways.lesson.folds import asked, deeper
 from fourways.lesson.meant import lesson_or_case

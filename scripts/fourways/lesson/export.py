@@ -10,10 +10,9 @@ A notebook for download stands alone: it holds its pictures.
 Jupyter ignores tags, too. So a cell that needs a GPU or a way begins with `%%needs`: where something is missing, it
 names that and shows the recorded output.
 
-For a class that nbgrader or otter grades, exercises carry the metadata of both, and each has a test behind it.
+For a class that nbgrader grades, exercises carry its metadata, and each has its solution and a test behind it.
 """
 
-import ast
 import base64
 import copy
 import mimetypes
@@ -55,8 +54,8 @@ def export(lessons: Iterable[Lesson], folder: Path, solutions: bool = False, gra
     `solution` are left out. Raises ExportError, before it writes anything, if the folder holds a different notebook of
     that name: it may be somebody's work.
 
-    `graded` is for nbgrader and otter. Each exercise is worth a point, and a test follows it. With `solutions`, the
-    solution stands in the exercise's cell, between the marks at which `nbgrader generate_assignment` cuts it out.
+    `graded` makes sources for nbgrader. Each exercise is worth a point, and a test follows it. The solution stands in
+    the exercise's cell, between the marks at which `nbgrader generate_assignment` cuts it out.
     """
     import nbformat
 
@@ -66,7 +65,7 @@ def export(lessons: Iterable[Lesson], folder: Path, solutions: bool = False, gra
     for lesson in lessons:
         notebook, beside = _plain(lesson, citable, folder, there, solutions and not graded)
         if graded:
-            _grade(notebook, lesson, solutions)
+            _grade(notebook, lesson)
         contents |= {folder / name: (kernels.root() / "book" / name).read_bytes() for name in beside}
         contents[folder / f"{lesson.slug}.ipynb"] = (nbformat.writes(notebook) + "\n").encode()
     notebooks = [path for path in contents if path.suffix == ".ipynb"]
@@ -141,55 +140,39 @@ def _plain(
     def fold(match: re.Match[str]) -> str:
         return f"<details><summary>{match[2]}</summary>\n\n{match[3].strip()}\n\n</details>"
 
-    exercise = 0
     for number, cell in enumerate(notebook.cells):
         cell.id = f"{lesson.slug}-{number}"  # the same bytes for the same lesson
-        if "exercise" in tags(cell):  # and the same id in all exports, by which `fourways grade` knows it
-            exercise += 1
-            cell.id = f"{lesson.slug}-exercise-{exercise}"
         if cell.cell_type == "markdown":
             text = _FOLD.sub(fold, _BOX.sub(quote, _LINK.sub(link, _IMAGE.sub(picture, cell.source))))
             cell.source = cited(text, citable).replace("```cuda", "```c++")
     return notebook, beside
 
 
-def _grade(notebook: Any, lesson: Lesson, solutions: bool) -> None:
-    """Give each exercise of an exported notebook the metadata of nbgrader and otter, and a test; perhaps its solution.
+def _grade(notebook: Any, lesson: Lesson) -> None:
+    """Give each exercise of an exported notebook its solution, nbgrader's metadata, and a test.
 
     nbgrader's schema: https://nbgrader.readthedocs.io/en/stable/contributor_guide/metadata.html
     """
     import nbformat
 
     cells: list[Any] = []
-    tests: dict[str, Any] = {}
-    asked = {f"{lesson.slug}-exercise-{exercise.number}": exercise for exercise in exercises(lesson)}
+    numbered = enumerate(exercises(lesson), 1)
     for cell in notebook.cells:
         cells.append(cell)
-        if exercise := asked.get(cell.id):
-            if solutions:
-                answer = f"### BEGIN SOLUTION\n{exercise.solution}\n### END SOLUTION"
-                whole = f"{exercise.given}\n\n{answer}\n\n{exercise.judge}"
-                cell.source = cell.source.removesuffix(exercise.stub) + whole
-            cell.metadata |= {"nbgrader": _nbgrader(cell.id, solution=True), "otter": {"tests": [cell.id]}}
+        if "exercise" in tags(cell):
+            number, exercise = next(numbered)
+            answer = f"### BEGIN SOLUTION\n{exercise.solution}\n### END SOLUTION"
+            whole = f"{exercise.given}\n\n{answer}\n\n{exercise.judge}"
+            cell.id = f"{lesson.slug}-exercise-{number}"
+            cell.source = cell.source.removesuffix(exercise.stub) + whole
+            cell.metadata["nbgrader"] = _nbgrader(cell.id, solution=True)
             test = nbformat.v4.new_code_cell(exercise.test, id=f"{cell.id}-test")
             test.metadata["nbgrader"] = _nbgrader(test.id, grade=True, locked=True, points=1)
             cells.append(test)
-            tests[cell.id] = {"name": cell.id, "points": 1, "suites": [_suite(exercise.test)]}
     notebook.cells = cells
-    notebook.metadata["otter"] = {"OK_FORMAT": True, "tests": tests}
 
 
 def _nbgrader(cell: str, **given: bool | int) -> dict[str, Any]:
     """Return nbgrader's metadata of the cell with this id, by version 3 of its schema."""
     flags = dict.fromkeys(("grade", "solution", "locked", "task"), False)
     return {"schema_version": 3, "grade_id": cell, **flags, **given}
-
-
-def _suite(test: str) -> dict[str, Any]:
-    """Return a test in otter's OK format, a doctest."""
-    starts = {statement.lineno for statement in ast.parse(test).body}
-    lines = [
-        f"{'>>>' if number in starts else '...'} {line}" for number, line in enumerate(test.splitlines(), 1) if line
-    ]
-    case = {"code": "\n".join(lines), "hidden": False, "locked": False}
-    return {"cases": [case], "scored": True, "setup": "", "teardown": "", "type": "doctest"}
