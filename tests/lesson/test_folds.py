@@ -1,4 +1,4 @@
-"""Sections that go deeper, questions and their answers, wrong answers to exercises, and how long it all takes."""
+"""Sections that go deeper, questions and their answers, and wrong answers to exercises."""
 
 from pathlib import Path
 
@@ -8,12 +8,10 @@ import pytest
 from fourways import lesson
 
 TEXT = """---
-fourways: {kernel: doublify, ways: [host], without: {}}
+fourways: {ways: [host], without: {}}
 ---
 
 # A lesson
-
-WORDS
 
 ```cuda
 int line_1;
@@ -66,7 +64,6 @@ print("Right.")
 
 ## Deeper: one
 
-WORDS
 
 ### A part of it
 
@@ -90,7 +87,7 @@ def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> lesson.Lesson:
     for folder in ("lessons", "cpp/kernels", "book"):
         (tmp_path / folder).mkdir(parents=True)
     path = tmp_path / "lessons" / "00_lesson.md"
-    path.write_text(TEXT.replace("WORDS", "word " * 1500))
+    path.write_text(TEXT)
     return lesson.Lesson(path)
 
 
