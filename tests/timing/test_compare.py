@@ -3,14 +3,12 @@
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from types import SimpleNamespace
 
-import cheating
 import numpy as np
 import pytest
 
-from fourways import checking, host, tables, timing, toolchain, ways
+from fourways import checking, tables, timing, toolchain, ways
 from fourways.ways import HOST_SIZE
 
 
@@ -61,14 +59,6 @@ def test_a_wrong_answer_is_not_timed() -> None:
     with pytest.raises(checking.CheckFailure, match="doublify_host, size 10: .*; a wrong answer is not timed"):
         timing.compare(ways_of(triple), size=10)
     assert len(calls) == 1
-
-
-def test_no_sample_is_answered_from_the_output_of_the_one_before(tmp_path: Path) -> None:
-    (tmp_path / "cheat.cu").write_text(cheating.KERNEL)
-    kernel = host.compile(tmp_path / "cheat.cu").get_function("cheat")
-    answered, unused = np.zeros((2, 1), np.uint64)
-    row = timing.time_ways(cheating.ways_of("host", kernel, answered, unused), ["host"], 1009)[0]
-    assert row["seconds"]["samples"] > 5 and answered[0] == 0
 
 
 def test_a_way_that_changes_its_input_later_has_no_time() -> None:
