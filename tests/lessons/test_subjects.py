@@ -1,0 +1,111 @@
+"""The subjects that the project was made from: for each one, a lesson or page whose executed cells use it.
+
+A program may stand in a text, so strings count. Comments do not.
+"""
+
+import functools
+import io
+import re
+import tokenize
+from pathlib import Path
+
+import pytest
+
+from fourways import lesson
+
+EXPERIMENTS = "scripts/fourways/experiments"
+
+# The subject, the lesson's number or the page's name, and what its cells hold. Where a cell calls a helper which uses
+# the subject, there follow the helper's file and what that file holds.
+SUBJECTS: list[tuple[str, ...]] = [
+    ("RawModule, NVRTC", "01", r'cp\.RawModule\(code=source, backend="nvrtc"\)'),
+    ("RawModule, NVCC", "01", r'cp\.RawModule\(code=source, backend="nvcc"\)'),
+    ("CUB, a block", "03", r"cub::BlockReduce<float, 512>"),
+    ("CUB, the device", "03", r"fourways_aot\.device_reduce\(", "cpp/aot/reduce.cu", r"cub::DeviceReduce::Sum\("),
+    ("name_expressions", "10", r"RawModule\(code=template, name_expressions=names\)"),
+    ("get_global, CuPy", "02", r'clip_module\.get_global\("line"\)'),
+    ("get_global, PyCUDA", "04", r'address, nbytes = module\.get_global\("factor"\)'),
+    ("SourceModule", "04", r"SourceModule\(source, no_extern_c=True\)\.get_function"),
+    ("SourceModule, its cache", "04", r'"cache_dir": folder(.*\n)*transposing\.cached_builds\(build'),
+    ("SourceModule, prepared calls", "04", r'\.prepare\("PPqq"\)\.prepared_call'),
+    ("PYBIND11_MODULE", "05", r"PYBIND11_MODULE\(heat, m\)"),
+    ("PYBIND11_MODULE by CMake", "05", r'write\("CMakeLists\.txt", .*\n(.*\n)*pybind11_add_module\(heat '),
+    ("benchmark of cupyx", "06", r"clocks\.compare\(", f"{EXPERIMENTS}/clocks/compared.py", r"both = benchmark\(call"),
+    ("%gpu_timeit", "06", r"%gpu_timeit"),
+    ("one-time costs: the context", "06", r"clocks\.one_time\(source\)",
+     f"{EXPERIMENTS}/clocks/launches.py", r'\.free\(0\).*\nmark\("context"\)'),
+    ("one-time costs: to compile", "06", r"clocks\.one_time\(source\)",
+     f"{EXPERIMENTS}/clocks/launches.py", r'\.compile\("cubin"\)\.code\nmark\("compile"\)'),
+    ("CUPY_CACHE_DIR", "02", r"saxpy_text\.CacheTrial\(\)", f"{EXPERIMENTS}/saxpy_text.py", r'"CUPY_CACHE_DIR": str'),
+    ("a CI cache", "caches_and_storms", r'arch, "kernel-cache"\)\.built'),
+    ("time_range", "07", r"from cupyx\.profiler import time_range\n(.*\n)*.*with time_range\("),
+    ("profile()", "07", r"slow_program\.profile\(", f"{EXPERIMENTS}/slow_program/program.py", r"with profile\(\),"),
+    ("ncu --import-source", "07", r"slow_program\.profile\(",
+     f"{EXPERIMENTS}/slow_program/profiles.py", r'"--import-source", "1"'),
+    ("CUPY_CACHE_SAVE_CUDA_SOURCE", "07", r"slow_program\.named_source\(\)",
+     f"{EXPERIMENTS}/slow_program/profiles.py", r'"CUPY_CACHE_SAVE_CUDA_SOURCE": "1"'),
+    ("CUPY_ACCELERATORS, cub", "03", r"sums\.accelerators\(\)",
+     f"{EXPERIMENTS}/sums/races.py", r'unset \| \{"CUPY_ACCELERATORS": ""\}'),
+    ("CUPY_ACCELERATORS, cutensor", "03", r"cutensor"),
+    ("streams overlapped", "11", r'queues\(n\), pinned(.*\n)*pipelines\.race\("overlap", runs'),
+    ("cupyx.jit", "10", r"@jit\.rawkernel\(\)"),
+    ("ElementwiseKernel", "02", r"cp\.ElementwiseKernel\("),
+    ("ReductionKernel", "03", r"cp\.ReductionKernel\("),
+    ("float32 against float64", "which_precision", r'\("double", "double"\)(.*\n)*precision\.race\(series, pairs'),
+    ("Program of cuda.core", "08", r'Program\(text, "c\+\+", options\)\.compile\("ltoir"\)'),
+    ("Linker, LinkerOptions", "08", r'Linker\(\*units, options=LinkerOptions\(.*\)\)\.link\("cubin"\)'),
+    ("relocatable_device_code", "08", r"plugins\.compiled\(source, form\) for form in forms",
+     f"{EXPERIMENTS}/plugins/units.py", r'"cubin": \{"relocatable_device_code": True\}'),
+    ("link_time_optimization", "08", r'"link_time_optimization": True'),
+    ("get_kernel", "beyond_the_four", r'\.get_kernel\("doublify"\)'),
+    ("offline -dlto", "08", r"plugins\.build_by_cmake\(cmake_lists",
+     f"{EXPERIMENTS}/plugins/units.py", r'in \("-rdc=true", "-dlink", "-dlto"\)'),
+    ("CpuJit", "10", r"CpuJit\(GccInfo\(optlevel"),
+    ("GccInfo, ClangInfo", "10", r"for compiler in \(GccInfo\(\), ClangInfo\(\)\)"),
+    ("NoJit", "10", r"jit=ps\.no_jit"),
+    ("KernelWrapper", "10", r"step = kernel\.compile\(\)\nprint\(step\.code\)"),  # what `compile` returns
+    ("CupyJit", "10", r"target=ps\.Target\.CUDA(.*\n)*gpu_step = on_gpu\.compile\(\)"),  # the default for a GPU
+    ("LaunchGrid", "10", r"LaunchGrid"),
+    ("PyTorch's JIT, a kernel", "beyond_the_four", r"torch\.cuda\._compile_kernel\("),
+    ("PyTorch's JIT, an extension", "beyond_the_four", r"inline = load_inline\("),
+    ("Cython", "beyond_the_four", r'bench\.cython\("by_cython"'),
+    ("Dask", "caches_and_storms", r"cluster\.workers\(8\)",
+     f"{EXPERIMENTS}/cluster/workers.py", r"from distributed import Client, LocalCluster"),
+    ("NCCL", "several_gpus", r"cluster\.scale_plates\(",
+     f"{EXPERIMENTS}/cluster/strips_process.py", r"nccl\.Communicator\.init\("),
+]  # fmt: skip
+LOST = {
+    "%gpu_timeit": "only prose of lesson 06 names it",
+    "CUPY_ACCELERATORS, cutensor": "no lesson has it",
+    "ReductionKernel": "no lesson has it",
+    "LaunchGrid": "no lesson has it",
+}
+
+
+def without_comments(code: str) -> str:
+    """Return a Python text without its comments."""
+    lines = code.splitlines()
+    for token in tokenize.generate_tokens(io.StringIO(code).readline):
+        if token.type == tokenize.COMMENT:
+            row, start = token.start
+            lines[row - 1] = lines[row - 1][:start].rstrip()
+    return "\n".join(lines)
+
+
+@functools.cache
+def executed(name: str) -> list[str]:
+    """Return the code of each cell of a lesson, but not of those tagged `wrong`."""
+    return [without_comments(cell.source) for cell in lesson.find(name).notebook.cells if cell.cell_type == "code"]
+
+
+@pytest.mark.parametrize("row", SUBJECTS, ids=[row[0] for row in SUBJECTS])
+def test_a_lesson_uses_the_subject(row: tuple[str, ...], root: Path, request: pytest.FixtureRequest) -> None:
+    subject, name, in_a_cell, *helper = row
+    if subject in LOST:
+        request.applymarker(pytest.mark.xfail(strict=True, raises=AssertionError, reason=LOST[subject]))
+    assert any(re.search(in_a_cell, cell) for cell in executed(name)), f"no cell of {name} has {in_a_cell}"
+    if helper:
+        file, in_the_file = helper
+        text = (root / file).read_text(encoding="utf-8")
+        text = without_comments(text) if file.endswith(".py") else re.sub("//.*", "", text)
+        assert re.search(in_the_file, text), f"{file} lacks {in_the_file}"
