@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
+from typer.core import TyperGroup
 
 from fourways import book, lesson
 from fourways.book.merge import BookError
@@ -33,7 +34,7 @@ def test_an_epubs_page_is_xml_without_what_needs_a_browser() -> None:
 def test_without_chromium_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(BookError, match="apt install chromium"):
-        book.release({})
+        book.release(TyperGroup())
 
 
 @pytest.mark.parametrize("hosts", [{}, {"Colab": "https://colab.example/01.ipynb"}])

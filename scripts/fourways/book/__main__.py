@@ -2,11 +2,9 @@
 
 import sys
 
-from fourways.book import architectures, examples, readme, wasm
+from fourways.book import architectures, readme, wasm
 
 match sys.argv[1:]:
-    case ["commands", *names]:
-        sys.exit(examples.record_examples(names))
     case ["readme"]:
         readme.main()
     case ["wasm"]:
@@ -14,4 +12,4 @@ match sys.argv[1:]:
     case ["architectures"]:
         architectures.main()
     case _:
-        sys.exit("python -m fourways.book commands [NAME ...] | readme | wasm | architectures")
+        sys.exit("python -m fourways.book readme | wasm | architectures")

@@ -5,9 +5,10 @@ import re
 import shutil
 import subprocess
 import zipfile
-from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from typer.core import TyperGroup
 
 from fourways import __version__, files, kernels
 from fourways.book.build import assemble, build, render
@@ -27,7 +28,7 @@ td, th { padding: 0.2em 0.4em; text-align: left; border-bottom: 1px solid #999; 
 """
 
 
-def release(commands: Mapping[str, str]) -> list[Path]:
+def release(commands: TyperGroup) -> list[Path]:
     """Build the book, write it as files for a release into the folder `build/release-files`, and return their paths.
 
     The folder is replaced as a whole: `four-ways-VERSION.zip`, with the pages as `build/book` has them, `.epub`,

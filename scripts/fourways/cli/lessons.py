@@ -55,7 +55,7 @@ class OpenCommand(typer.core.TyperCommand):
 
     def collect_usage_pieces(self, context: Any) -> list[str]:
         """Add JupyterLab's options to the usage line."""
-        return [*super().collect_usage_pieces(context), "[-- JUPYTERLAB'S OPTIONS]"]
+        return [*super().collect_usage_pieces(context), "[-- JUPYTERLAB OPTIONS]"]
 
 
 def open_lessons(
@@ -226,7 +226,6 @@ def book(
     with errors.status(doing):
         group = context.find_root().command
         assert isinstance(group, typer.core.TyperGroup)
-        pages = books.pages(group)
-        paths = books.release(pages) if release else [books.build(pages)]
+        paths = books.release(group) if release else [books.build(group)]
     for path in paths:
         print(f"The book: {files.short(path)}")
