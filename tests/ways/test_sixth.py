@@ -76,16 +76,9 @@ def test_check_and_time(mine: Path) -> None:
     assert figures.COLOURS["toy"] == "#123456"
 
 
-def test_the_cell_and_the_machine_code(mine: Path) -> None:
+def test_the_cell(mine: Path) -> None:
     done = fourways("case", "mine.cu", "--way", "toy")
     assert "def twice_toy(n, x, y):" in done.stdout
-    done = fourways("sass", "mine.cu", "-w", "toy")
-    assert done.exit_code == 0 and "toy: made by nvcc -DTOY=1" in done.stdout, done.output
-
-
-def test_build(mine: Path) -> None:
-    done = fourways("build", "mine.cu", "-c", "nvrtc", "-c", "toy")
-    assert done.exit_code == 0 and "toy" in done.stdout, done.output
 
 
 @pytest.mark.long
