@@ -73,7 +73,7 @@ lessons: setup
 
 record: setup
 	$(FOURWAYS) run --record; status=$$?; \
-	$(PY) -m fourways.book commands && $(PY) -m fourways.book readme && exit $$status
+	$(PY) -m fourways.book readme && exit $$status
 
 readme: setup
 	$(PY) -m fourways.book readme

@@ -24,17 +24,6 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # All tests of all runs share what is compiled, and leave nothing in the cache of who runs them.
 os.environ["FOURWAYS_CACHE_DIR"] = str(ROOT / "build" / "test-cache")
 
-TWO_KERNELS = """
-__global__ void light(float *x) { x[threadIdx.x] = 1; }
-extern "C" __global__ void heavy(float *x)
-{
-    __shared__ float s[SIZE];
-    s[threadIdx.x] = x[threadIdx.x];
-    __syncthreads();
-    x[threadIdx.x] = s[SIZE - 1 - threadIdx.x];
-}
-"""
-
 
 @pytest.fixture(scope="session")
 def root() -> Path:
@@ -62,11 +51,3 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callab
         return folder
 
     return folder_of
-
-
-@pytest.fixture
-def two_kernels(tmp_path: Path) -> Path:
-    """A file of one kernel with a mangled name and one with `extern "C"`, which needs the macro SIZE."""
-    file = tmp_path / "two.cu"
-    file.write_text(TWO_KERNELS)
-    return file

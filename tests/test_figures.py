@@ -32,14 +32,6 @@ def test_stacked_bars_have_a_panel_each_with_its_own_scale() -> None:
     assert (drawn.get_suptitle(), warm.get_xlabel()) == ("First results", "seconds")
 
 
-def test_more_stages_than_colours_are_told_apart() -> None:
-    stages = {str(number): 1.0 for number in range(len(figures.STAGE_COLOURS) + 2)}
-    (axes,) = figures.stacked_bars({"": {"all": stages}}, "", "", show=lambda total: f"{total:.0f} in all").axes
-    looks = {(bars[0].get_facecolor(), bars[0].get_hatch()) for bars in axes.containers}
-    assert len(looks) == len(stages)
-    assert ends(axes) == ["9 in all"]
-
-
 def test_bars_have_their_values_at_their_ends() -> None:
     drawn = figures.bars({"a GPU": {"mine": 2e12, "copy": 4e12}}, tables.rate, {"mine": "#ff0000"}, "Transposing")
     assert ends(drawn.axes[0]) == ["2.00 TB/s", "4.00 TB/s"]

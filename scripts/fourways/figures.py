@@ -115,14 +115,12 @@ def stacked_bars(
     panels: Mapping[str, Mapping[str, Mapping[str, float]]],
     xlabel: str,
     title: str,
-    show: Callable[[float], str] = lambda total: f"{total:#.3g} s",
     ranges: Mapping[str, Mapping[str, tuple[float, float]]] | None = None,
 ) -> Any:
     """Draw horizontal bars made of stages, one panel above the other: `panels[panel][bar][stage]` is a length.
 
-    `show(total)` is the text at a bar's end; the default shows seconds. Each panel has its own scale. The stages keep
-    their order and colours; stages beyond the last colour are hatched. `ranges[panel][bar]` is drawn as a line from
-    the first length to the second.
+    A bar's length, in seconds, stands at its end. Each panel has its own scale. The stages, at most seven, keep their
+    order and colours. `ranges[panel][bar]` is drawn as a line from the first length to the second.
     """
     axes = _axes([len(bars) for bars in panels.values()], title)
     stages = list(dict.fromkeys(stage for bars in panels.values() for parts in bars.values() for stage in parts))
@@ -131,16 +129,15 @@ def stacked_bars(
         left = [0.0] * len(labels)
         for number, stage in enumerate(stages):
             widths = [bars[label].get(stage, 0.0) for label in labels]
-            rounds, colour = divmod(number, len(STAGE_COLOURS))
-            look = {"color": STAGE_COLOURS[colour], "hatch": "///" * rounds}
-            ax.barh(labels, widths, left=left, label=stage, edgecolor="white", linewidth=0.5, **look)
+            look = {"color": STAGE_COLOURS[number], "edgecolor": "white", "linewidth": 0.5}
+            ax.barh(labels, widths, left=left, label=stage, **look)
             left = [start + width for start, width in zip(left, widths, strict=True)]
         spread = ranges[panel] if ranges else {}
         for place, label in enumerate(labels):
             if label in spread:
                 ax.plot(spread[label], [place, place], color="#000000", linewidth=1, marker="|", label="_")
             end = max((left[place], *spread.get(label, ())))
-            ax.annotate(show(left[place]), (end, place), (4, 0), textcoords="offset points", va="center")
+            ax.annotate(f"{left[place]:#.3g} s", (end, place), (4, 0), textcoords="offset points", va="center")
         ax.margins(x=0.12)
         ax.invert_yaxis()
         ax.set_title(panel, loc="left", fontsize=8)

@@ -14,4 +14,4 @@ from fourways import book, cli
 def real(made_once: Callable[..., Path]) -> Path:
     """The folder of the built book."""
     pytest.importorskip("jupyter_book")
-    return made_once("real", lambda folder: book.build(book.pages(get_command(cli.app)), folder / "book")) / "book"
+    return made_once("real", lambda folder: book.build(get_command(cli.app), folder / "book")) / "book"

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fourways import building, kernels, sass, toolchain, ways
+from fourways.building.compile import is_entry
 
 DOUBLIFY = kernels.path("doublify")
 
@@ -78,12 +79,12 @@ def test_what_cupy_adds(monkeypatch: pytest.MonkeyPatch, compiler: str) -> None:
     with pytest.raises(InterruptedError):
         cupy_compiler._compile_with_cache_cuda(kernels.source("doublify"), ("-DFACTOR=3",), "90", backend=compiler)
     words = [word for word in seen[0] if not word.startswith("-arch")]
-    assert words == ["-DFACTOR=3", *ways.WAYS[compiler].recipe[1]]
+    assert words == ["-DFACTOR=3", *ways.WAYS[compiler].added_options]
 
 
 @pytest.mark.parametrize("compiler", building.COMPILERS)
 def test_what_cupy_adds_changes_the_machine_code(compiler: str) -> None:
-    assert "FADD.FTZ" in machine_code(compiler, *ways.WAYS[compiler].recipe[1])
+    assert "FADD.FTZ" in machine_code(compiler, *ways.WAYS[compiler].added_options)
     assert "FADD.FTZ" not in machine_code(compiler)
 
 
@@ -229,9 +230,9 @@ def test_missing_compilers_come_with_the_remedy(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_an_entry_by_its_name_as_written_or_mangled() -> None:
-    assert building.is_entry("heavy", "heavy") and building.is_entry("_Z5lightPf", "light")
-    assert building.is_entry("anything", None)
-    assert not building.is_entry("_Z5lightPf", "ght") and not building.is_entry("_Z15light_or_longerPf", "light")
+    assert is_entry("heavy", "heavy") and is_entry("_Z5lightPf", "light")
+    assert is_entry("anything", None)
+    assert not is_entry("_Z5lightPf", "ght") and not is_entry("_Z15light_or_longerPf", "light")
 
 
 def test_importing_needs_neither_cupy_nor_matplotlib() -> None:

@@ -1,4 +1,4 @@
-"""`fourways build`, `fourways sass` and `fourways link`, whose work needs no GPU."""
+"""`fourways build`, `fourways signature` and `fourways link`, whose work needs no GPU."""
 
 import json
 from pathlib import Path
@@ -15,68 +15,44 @@ def kept(tmp_path: Path) -> tuple[str, Path, str, Path]:
     return "--json", tmp_path / "rows.json", "--figure", tmp_path / "figure.svg"
 
 
-def test_build(kept: tuple[str, Path, str, Path]) -> None:
-    done = fourways("build", "1", "-c", "nvrtc", "-c", "nvcc", "--arch", "75", "--arch", "sm_90", *kept)
-    assert done.exit_code == 0 and "runs on" in " ".join(done.stdout.split())
-    content = json.loads(kept[1].read_text())
-    assert [row["arch"] for row in content["tables"]["build"]] == ["sm_75", "sm_90"] * 2 + ["2 + PTX"]
-    assert set(content["tables"]) == {"build", "runs_on"} and content["stamp"]["nvcc"]
-    assert "Building doublify.cuh" in kept[3].read_text()
-    assert "compiler sm_75" in " ".join(done.stdout.split()), "several architectures side by side"
+def test_build_takes_several_files_and_architectures(tmp_path: Path) -> None:
+    """A file that no compiler builds has its rows, too, and then the command fails."""
+    rows, mine, broken = tmp_path / "rows.json", tmp_path / "mine.cu", tmp_path / "broken.cu"
+    mine.write_text('extern "C" __global__ void mine(float *x) { x[0] = Y; }')
+    broken.write_text('extern "C" __global__ void broken(float *x) { x[0] = z; }')
+    words = ("--arch", "75", "--arch", "sm_90", "-o", "-DY=1", "--json", rows)
+    done = fourways("build", "1", mine, *words)
+    assert done.exit_code == 0
+    found = json.loads(rows.read_text())["tables"]["build"]
+    assert [row["kernel"] for row in found] == ["doublify.cuh"] * 4 + ["mine.cu"] * 4
+    assert [row["arch"] for row in found] == ["sm_75", "sm_90"] * 4
+    done = fourways("build", mine, broken, *words)
+    assert done.exit_code == 1 and said(done).endswith("not built: broken.cu")
+    assert 'identifier "z" is undefined' in " ".join(done.stdout.split())
+    assert len(json.loads(rows.read_text())["tables"]["build"]) == 8
+
+
+def test_build_takes_the_options_of_a_case(tmp_path: Path) -> None:
+    mine, case, rows = tmp_path / "mine.cu", tmp_path / "case.py", tmp_path / "rows.json"
+    mine.write_text('extern "C" __global__ void mine(const float *x, float *y, int n) { y[0] = x[0] * Y; }')
+    case.write_text("import numpy as np\noptions = ('-DY=2',)\ndef make_inputs(size): return np.ones(size, 'f4')\n")
+    assert fourways("build", mine).exit_code == 1
+    done = fourways("build", mine, "--case", case, "--json", rows)
+    assert done.exit_code == 0, said(done)
+    assert {row["entry"] for row in json.loads(rows.read_text())["tables"]["build"]} == {"mine"}
 
 
 @pytest.mark.parametrize(
     "words, told",
     [
-        (("1", "--arch", "999"), "Advice: take one that the compiler knows"),
-        (("1", "--entry", "other", "-c", "nvrtc"), "no entry point 'other'; there are: doublify"),
-        (("BROKEN",), 'identifier "y" is undefined'),
+        (("1", "--arch", "999"), "not built: doublify.cuh"),
+        (("1", "--entry", "other"), "no entry point 'other'; there are: doublify"),
         (("no.cu",), "no file no.cu"),
     ],
 )
-def test_a_build_that_fails_leaves_nothing(
-    words: tuple[str, ...], told: str, kept: tuple[str, Path, str, Path], tmp_path: Path
-) -> None:
-    broken = tmp_path / "broken.cu"
-    broken.write_text('extern "C" __global__ void f(float *x) { x[0] = y; }')
-    done = fourways("build", *(broken if word == "BROKEN" else word for word in words), *kept)
-    assert done.exit_code == 1 and told in said(done)
-    assert list(tmp_path.iterdir()) == [broken]
-
-
-def test_sass_counts_lists_and_compares(kept: tuple[str, Path, str, Path]) -> None:
-    counted = fourways("sass", "1", "-a", "75", *kept)
-    assert counted.exit_code == 0 and "sm_75" in counted.stdout and "constant" in counted.stdout
-    assert json.loads(kept[1].read_text())["tables"]["sass"][0]["kind"] == "all"
-    assert "doublify.cuh: instructions by kind" in kept[3].read_text()
-    listed = fourways("sass", "1", "-w", "nvrtc")
-    assert "STG.E" in listed.stdout and "EXIT" in listed.stdout
-    compared = fourways("sass", "3", "-w", "pycuda", "-w", "pycuda --fmad=false")
-    assert compared.exit_code == 0 and "--fmad=false" in compared.stdout
-
-
-def test_equal_machine_code_is_not_listed() -> None:
-    done = fourways("sass", "1", "-w", "nvrtc", "-w", "nvcc")
-    assert "The machine code is the same: " in done.stdout and "STG.E" not in done.stdout
-    renamed = fourways("sass", "1", "-w", "nvrtc", "-w", "nvcc", "--rename")
-    assert renamed.stdout.startswith("With registers renamed, the machine code is the same.")
-
-
-def test_what_one_compiler_refuses_fails_nothing(tmp_path: Path) -> None:
-    kernel = tmp_path / "prints.cu"
-    kernel.write_text('#include <cstdio>\nextern "C" __global__ void k(float *x) { printf("%f", *x); }\n')
-    built = fourways("build", kernel, "-c", "nvrtc", "-c", "nvcc")
-    assert built.exit_code == 0 and "not built" in built.stdout and "nvrtc: not built: refused: " in built.stdout
-    counted = fourways("sass", kernel, "-w", "nvrtc", "-w", "nvcc")
-    assert counted.exit_code == 0 and "nvrtc sm_90: refused: " in counted.stdout
-    assert "EXIT" not in counted.stdout, "nobody asked for the other's listing alone"
-    for command, option in (("build", "-c"), ("sass", "-w")):
-        assert fourways(command, kernel, option, "nvrtc").exit_code == 1
-
-
-def test_sass_refuses_an_unknown_way() -> None:
-    done = fourways("sass", "1", "-w", "opencl -O3")
-    assert done.exit_code == 2 and "--way: no way 'opencl' that makes machine code" in said(done)
+def test_a_build_that_fails_says_why(words: tuple[str, ...], told: str) -> None:
+    done = fourways("build", *words)
+    assert told in said(done) and done.exit_code == 1
 
 
 @pytest.mark.long

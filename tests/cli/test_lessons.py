@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from commands import fourways, said
+from typer.core import TyperGroup
 
 from fourways import book, lesson, toolchain
 
@@ -129,8 +130,8 @@ def test_a_run_with_skipped_cells_is_not_recorded(clone: Path, monkeypatch: pyte
 
 
 def test_the_book_is_built_after_the_run(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def build(pages: dict[str, str]) -> Path:
-        assert {"time", "build", "choose"} <= set(pages)
+    def build(commands: TyperGroup) -> Path:
+        assert {"time", "build", "choose"} <= set(commands.commands)
         return clone / "build" / "book" / "index.html"
 
     monkeypatch.setattr(book, "build", build)
@@ -141,7 +142,7 @@ def test_the_book_is_built_after_the_run(clone: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_book_with_a_flaw_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    def build(pages: dict[str, str]) -> Path:
+    def build(commands: TyperGroup) -> Path:
         raise RuntimeError("lessons/01.ipynb: WARNING")
 
     monkeypatch.setattr(book, "build", build)

@@ -14,7 +14,6 @@ from fourways import figures, kernels
     [
         ("nothing", "No such command 'nothing'"),
         ("check 1 --way opencl", "'opencl'; choose from nvrtc, nvcc, pycuda, pybind11, host"),
-        ("build 1 -c gcc", "'gcc'; choose from nvrtc, nvcc"),
         ("profile 1 --way host", "'host'; choose from nvrtc, nvcc, pycuda, pybind11"),
         ("profile 1 --clocks fast", "'fast'; choose from base, none"),
         ("timeline 1 --way opencl", "'opencl'; choose from"),
@@ -23,8 +22,8 @@ from fourways import figures, kernels
         ("timeline 1 --size 1,2", "Invalid value for --size: 1,2: one size at a time"),
         ("time 1 --figure sizes.pdf", "sizes.pdf: a figure is a .svg or a .png file"),
         ("time 1 --json cpp", "cpp is a folder; name a file in it"),
-        ("build 1 --figure README.md/a.svg", "README.md/a.svg: there is no folder"),
-        ("sass 1 --json nowhere/rows.json", "nowhere/rows.json: there is no folder"),
+        ("link --figure README.md/a.svg", "README.md/a.svg: there is no folder"),
+        ("build 1 --json nowhere/rows.json", "nowhere/rows.json: there is no folder"),
         ("link --json /proc/rows.json", "/proc/rows.json: nothing can be written in /proc"),
         ("check 1 --entry k", "--entry: it is for a file of your own"),
         ("timeline 1 --trace cpp", "cpp is a folder"),
@@ -38,7 +37,7 @@ def test_mistakes_get_one_clear_message(words: str, told: str, monkeypatch: pyte
     assert told in said(done)
 
 
-@pytest.mark.parametrize("command", ["check", "time", "build", "sass", "profile"])
+@pytest.mark.parametrize("command", ["check", "time", "build", "profile"])
 def test_a_source_that_is_no_text_is_said(tmp_path: Path, command: str) -> None:
     (tmp_path / "latin.cu").write_bytes(b"// Gr\xfc\xdfe\n")
     done = fourways(command, tmp_path / "latin.cu")

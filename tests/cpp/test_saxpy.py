@@ -68,7 +68,7 @@ def test_cupys_own_ftz_comes_last_and_wins_but_the_ieee_function_never_flushes(t
         ptx = building.build(path, output="ptx", options=options).code.decode()
         return set(re.findall(r"(?:fma|add|mul)[.\w]*f32", ptx))
 
-    flushing = ways.WAYS["nvrtc"].recipe[1]
+    flushing = ways.WAYS["nvrtc"].added_options
     assert arithmetic(kernels.path("saxpy")) == {"fma.rn.f32"}
     assert arithmetic(kernels.path("saxpy"), "-ftz=false", *flushing) == {"fma.rn.ftz.f32"}
     ieee = tmp_path / "ieee.cuh"

@@ -2,14 +2,12 @@
 
 import sys
 
-from fourways.book import examples, readme, wasm
+from fourways.book import readme, wasm
 
 match sys.argv[1:]:
-    case ["commands", *names]:
-        sys.exit(examples.record_examples(names))
     case ["readme"]:
         readme.main()
     case ["wasm"]:
         print(wasm.build())
     case _:
-        sys.exit("python -m fourways.book commands [NAME ...] | readme | wasm")
+        sys.exit("python -m fourways.book readme | wasm")

@@ -5,10 +5,13 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+import typer
+from typer.cli import get_docs_for_click
+from typer.core import TyperGroup
 
 from fourways import files, kernels, lesson
 from fourways.book import course, overview
@@ -18,10 +21,10 @@ from fourways.ways import WAYS
 log = logging.getLogger(__name__)
 
 
-def build(commands: Mapping[str, str], out: Path | None = None) -> Path:
+def build(commands: TyperGroup, out: Path | None = None) -> Path:
     """Build the book into the folder `out` (default `build/book`) and return its `index.html`.
 
-    The folder is replaced as a whole. `commands` holds the text of the commands' pages, by name (`commands.pages`).
+    The folder is replaced as a whole. The page on commands shows the help of each of `commands`.
     Lessons without up-to-date outputs are logged as warnings. Raises BookError if Jupyter Book is missing or its build
     gives any warning; `out` then stays unchanged.
     """
@@ -46,10 +49,10 @@ def build(commands: Mapping[str, str], out: Path | None = None) -> Path:
     return out / "index.html"
 
 
-def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
+def assemble(source: Path, commands: TyperGroup) -> list[Page]:
     """Write everything that Jupyter Book needs into the new folder `source`, and return the lessons' pages.
 
-    `source` gets a copy of `book/`, the lessons as notebooks in `lessons/`, and the commands' pages in `commands/`.
+    `source` gets a copy of `book/`, the lessons as notebooks in `lessons/`, and the help of `commands`.
     """
     import nbformat
 
@@ -63,19 +66,25 @@ def assemble(source: Path, commands: Mapping[str, str]) -> list[Page]:
                 cell.source = re.sub(r"\]\((\w+)\.md\)", r"](\1.ipynb)", cell.source.replace("../book/", "../"))
         page.notebook.metadata["language_info"] = {"name": "python", "pygments_lexer": "ipython3"}  # knows `!command`
         nbformat.write(page.notebook, source / "lessons" / f"{page.lesson.slug}.ipynb")
-    (source / "commands").mkdir()
     contents = source / "_toc.yml"
     contents.write_text(re.sub(r"(?m)^  # .*lessons.*$", course.chapters(), contents.read_text(encoding="utf-8")))
     made = {
+        "_commands.md": _help(commands),
         "_lessons.md": course.tables(ending=""),
         "_citations.md": course.citations(),
         "_overview.md": overview.page(source / "figures"),
         "_static/ways.css": _way_styles(),
-        **{f"commands/{name}.md": text for name, text in commands.items()},
     }
     for name, text in made.items():
         (source / name).write_text(text, encoding="utf-8")
     return pages
+
+
+def _help(commands: TyperGroup) -> str:
+    """Return the help of each command in Markdown, without the help of the group itself."""
+    context = typer.Context(commands, help_option_names=[])  # no line on --help in each section
+    text = get_docs_for_click(obj=commands, ctx=context, name="fourways")
+    return text[text.index("\n## ") :]
 
 
 def _way_styles() -> str:

@@ -3,7 +3,7 @@
 Both compilers get your options, the architecture, the toolkit's include folders, the kernel's own folder, and `-v` for
 ptxas, which only reports. NVRTC also gets `--no-cache`, so that every build compiles. They get nothing else, so that
 the two can be compared. CuPy's `RawModule` adds options, above all `-ftz=true` (denormals are flushed to zero):
-`ways.WAYS["nvrtc"].recipe` lists them.
+`ways.WAYS["nvrtc"].added_options` lists them.
 """
 
 import os

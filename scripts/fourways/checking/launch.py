@@ -74,7 +74,7 @@ def _asked(kernel: Any, name: str, text: str | None) -> Signature:
         import cupy
 
         headers = Path(cupy.__file__).parent / "_core" / "include"  # CuPy's own, which its kernels may include
-        options = (*(WAYS[kernel.backend].recipe or ("", ()))[1], *kernel.options, f"-I{headers}")
+        options = (*WAYS[kernel.backend].added_options, *kernel.options, f"-I{headers}")
     with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
         file = Path(folder, "kernel.cu")
         file.write_text(text, encoding="utf-8")

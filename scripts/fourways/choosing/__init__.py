@@ -29,7 +29,7 @@ The numbers are those that lessons 00 and 01 recorded on the book's GPU; or you 
 `fourways time 1 --first --json first.json` writes.
 """
 
-from fourways.choosing.advice import SMALL_SECONDS, advice_table, advise, out_table
+from fourways.choosing.advice import SMALL_SECONDS, advice_table, advise
 from fourways.choosing.answer import choose, table
 from fourways.choosing.figure import figure
 from fourways.choosing.model import Cost, parse_seconds

@@ -37,7 +37,6 @@ for command in (
     kernels.build,
     kernels.signature,
     case.case,
-    kernels.sass,
     kernels.link,
     package.package,
     profile.profile,

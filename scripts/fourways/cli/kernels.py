@@ -1,4 +1,4 @@
-"""The commands on the machine code of kernels: `fourways build`, `fourways sass`, `fourways link`."""
+"""The commands on kernels' files: `fourways build`, `fourways signature`, `fourways link`."""
 
 from typing import Annotated
 
@@ -9,53 +9,42 @@ from fourways.cli import options
 
 
 def build(
-    kernel: options.Kernel,
-    compiler: Annotated[
-        list[str] | None, typer.Option("--compiler", "-c", help="Only this one; several times.")
-    ] = None,
+    kernels: Annotated[list[str], typer.Argument(help="Lessons or kernels by number or name, or .cu files.")],
     arch: options.Arch = None,
     option: Annotated[
         list[str] | None, typer.Option("--option", "-o", help="For the compiler, e.g. `-o -DFACTOR=3`.")
     ] = None,
-    entry: Annotated[str | None, typer.Option(help="What this one needs; default: the hungriest in the file.")] = None,
+    entry: Annotated[str | None, typer.Option(help="Whose registers and spills; default: the file's largest.")] = None,
     case: options.CaseFile = None,
     json_file: options.Json = None,
-    figure: options.FigureFile = None,
 ) -> None:
-    """Compile a kernel by every compiler: seconds cold and cached, bytes, registers, spills. Needs no GPU.
+    """Compile kernels by NVRTC and nvcc: seconds, registers, spills, bytes of machine code. Needs no GPU.
 
-    `fourways build 1` takes lesson 01's kernel, for sm_90, by NVRTC, nvcc, PyCUDA, cuda.core and CMake.
+    `fourways build 1 my.cu --arch 80 --arch 90` compiles lesson 01's kernel and a file of your own, for two
+    architectures. The default is sm_90; `--arch all` takes seven.
 
-    `fourways build my.cu --arch all --json builds.json` takes a file of your own, for seven architectures. The last
-    table says which artefact runs on which GPU.
+    `fourways build my.cu --case my_case.py -o -maxrregcount=32` adds an option to those of your kernel's case.
 
-    `fourways build my.cu --case my_case.py` builds your kernel with its case's options, and by CMake with a binding as
-    `fourways package` writes it.
-
-    `fourways build my.cu --entry my_kernel -c nvrtc -o -maxrregcount=32` shows what an option does to one kernel;
-    `fourways build 1 --figure builds.svg` draws the seconds.
-
-    A compiler that refuses the kernel has a row that is not built, with its first error below the table; the others
-    go on. The command fails where none could build it.
+    If a compiler refuses a kernel, its row says "not built", and its first error stands below the table. The command
+    fails if neither compiler builds a kernel.
     """
-    from fourways import building, lesson, package
-    from fourways.ways import WAYS
+    from fourways import building, lesson
 
-    own = {name: way.make for name, way in WAYS.items() if way.make}
-    known = [*building.ALL_COMPILERS, *own]
-    options.one_of(compiler, known, "--compiler")
-    path, archs = lesson.kernel_file(kernel), toolchain.architectures(arch or ["sm_90"])
-    names = compiler or known
-    with options.errors.status(f"compiling {path.name}") as status:
-        mine = options.target(kernel, entry, case) if case else None
-        given = [*(mine.options if mine else ()), *(option or ())]
-        binding = package.builder(mine) if mine and "cmake" in names else None
-        tell_what = lambda what: status.update(f"compiling {what}")  # noqa: E731
-        rows = building.rows(path, names, archs, given, mine.entry if mine else entry, tell_what, binding, own)
-    table, runs_on = building.table(rows), building.runs_on(archs)
-    matrix = [building.matrix_table(rows)] if len(archs) > 1 else []
-    options.console.print(table, building.sizes_table(rows), *matrix, runs_on)
-    options.keep(json_file, [table, runs_on], figure, lambda: building.figure(rows))
+    archs, rows, failed = toolchain.architectures(arch or ["sm_90"]), [], []
+    for name in kernels:
+        path = lesson.kernel_file(name)
+        with options.errors.status(f"compiling {path.name}"):
+            mine = options.target(name, entry, case) if case else None
+            given = [*(mine.options if mine else ()), *(option or ())]
+            built = building.rows(path, archs, given, mine.entry if mine else entry)
+        rows += built
+        if all(row["not_built"] for row in built):
+            failed.append(path.name)
+    table = building.table(rows)
+    options.console.print(table)
+    options.keep(json_file, [table], None, lambda: None)
+    if failed:
+        raise RuntimeError(f"not built: {', '.join(failed)}")
 
 
 def signature(
@@ -86,58 +75,6 @@ def signature(
         options.say(each)
     options.console.print(table)
     options.keep(json_file, [table], None, lambda: None)
-
-
-def sass(
-    kernel: options.Kernel,
-    way: Annotated[
-        list[str] | None, typer.Option("--way", "-w", help="A way, options of your own after it; two ways for a diff.")
-    ] = None,
-    arch: Annotated[list[str] | None, typer.Option("--arch", "-a", help="Default sm_90; two for a diff.")] = None,
-    entry: Annotated[str | None, typer.Option(help="Only this function; default: all in the file.")] = None,
-    case: options.CaseFile = None,
-    rename: Annotated[bool, typer.Option("--rename", help="A diff that ignores which registers were chosen.")] = False,
-    json_file: options.Json = None,
-    figure: options.FigureFile = None,
-) -> None:
-    """Show the machine code (SASS) that the ways make of a kernel. Needs no GPU.
-
-    `fourways sass 1` counts the instructions of lesson 01's kernel by kind, for every way;
-    `fourways sass 1 --arch all --figure counts.svg` does so for seven architectures and draws it.
-
-    `fourways sass 1 -w nvrtc` lists them. `fourways sass 1 -w nvrtc -w pycuda` puts two ways side by side, then builds
-    the second again, one option changed, then two, until it is the first: those make the difference. Of equal machine
-    code it says so and lists nothing. A way whose compiler refuses the kernel is named with the reason, and the
-    others go on; the command fails where all refuse.
-
-    `fourways sass my.cu --case my_case.py` builds your kernel with its case's options.
-
-    `fourways sass my.cu --entry my_kernel -w pycuda -w "pycuda --fmad=false"` shows what an option does to your kernel;
-    `fourways sass 1 -w nvrtc --arch 80 --arch 90` what an architecture does.
-    """
-    from fourways import lesson
-    from fourways import sass as machine_code
-
-    path, archs = lesson.kernel_file(kernel), toolchain.architectures(arch or ["sm_90"])
-    mine = options.target(kernel, entry, case) if case else None
-    if mine:
-        entry = entry or mine.entry
-    with options.refusing("--way"):
-        listings, refused = machine_code.listings(path, way or (), archs, entry, mine.options if mine else ())
-    if way and len(listings) == 1 and not refused:
-        print(*listings[0], sep="\n", end="\n\n")
-    if way and len(listings) == 2:
-        one, other = listings
-        if (differing := machine_code.diff(one, other, rename)).differences:
-            print(differing, end="\n\n")
-        elif rename:
-            print("With registers renamed, the machine code is the same.\n")
-        print(machine_code.explain(one, other))
-    table = machine_code.counts(listings, refused)
-    options.console.print(table)
-    options.keep(
-        json_file, [table], figure, lambda: machine_code.figure(table.rows, f"{path.name}: instructions by kind")
-    )
 
 
 def link(

@@ -46,7 +46,7 @@ class OpenCommand(typer.core.TyperCommand):
 
     def collect_usage_pieces(self, context: Any) -> list[str]:
         """Add JupyterLab's options to the usage line."""
-        return [*super().collect_usage_pieces(context), "[-- JUPYTERLAB'S OPTIONS]"]
+        return [*super().collect_usage_pieces(context), "[-- JUPYTERLAB OPTIONS]"]
 
 
 def open_lessons(
@@ -208,5 +208,5 @@ def book(context: typer.Context) -> None:
     with errors.status(doing):
         group = context.find_root().command
         assert isinstance(group, typer.core.TyperGroup)
-        index = books.build(books.pages(group))
+        index = books.build(group)
     print(f"The book: {files.short(index)}")

@@ -4,5 +4,5 @@
 this machine and keeps it, for the way "pybind11" of a user's kernel.
 """
 
-from fourways.package.binding import build_alone, builder, cell, kept_folder, kept_module
+from fourways.package.binding import build_alone, cell, kept_folder, kept_module
 from fourways.package.project import check_folder, check_name, write

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -70,23 +70,6 @@ def build_alone(case: KernelCase, folder: Path) -> float:
         seconds = time.perf_counter() - start
         shutil.copytree(built, folder, dirs_exist_ok=True)
     return seconds
-
-
-def builder(case: KernelCase) -> Callable[[Path, Sequence[str]], float]:
-    """Return a function for `building.make` that builds the module of a case in a folder, with options for CMake.
-
-    It returns the seconds. A second call builds only what has changed.
-    """
-    made = _context(case)
-    name, texts = made["name"], sources(made)
-
-    def build(folder: Path, options: Sequence[str]) -> float:
-        _write(folder / "source", texts)
-        start = time.perf_counter()
-        _cmake(name, folder / "source", folder, options)
-        return time.perf_counter() - start
-
-    return build
 
 
 def _context(case: KernelCase) -> dict[str, Any]:

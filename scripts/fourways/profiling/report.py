@@ -152,7 +152,7 @@ def _stall_reasons(action: Any) -> list[str]:
 
 
 def _kinds(action: Any) -> Counter[str]:
-    """Count the executed instructions by kind (`sass.KINDS`)."""
+    """Count the executed instructions by kind (`sass.kind`)."""
     counts: Counter[str] = Counter()
     for address, count in _by_instruction(action, "inst_executed").items():
         match = re.match(r"\s*(?:@!?U?P\w+\s+)?(\w+)", action.sass_by_pc(address))

@@ -36,7 +36,7 @@ class Instruction:
 
     @property
     def kind(self) -> str:
-        """The instruction's kind, one of `opcodes.KINDS`."""
+        """The instruction's kind, as `opcodes.kind` says it."""
         return opcodes.kind(self.opcode)
 
     def __str__(self) -> str:

@@ -1,9 +1,8 @@
 """SASS opcodes by kind, Turing to Blackwell.
 
 The opcodes are those of NVIDIA's "CUDA Binary Utilities", section "Instruction Set Reference"
-(docs.nvidia.com/cuda/cuda-binary-utilities, an edition that names Rubin), from Turing to Rubin; a test compares them.
-`UNPUBLISHED` are opcodes that no table lists, but that the compilers of CUDA 13 emit.
-The kinds follow NVIDIA's groups, with three exceptions:
+(docs.nvidia.com/cuda/cuda-binary-utilities, an edition that names Rubin), from Turing to Rubin, and F2FP, which no
+table lists. The kinds follow NVIDIA's groups, with three exceptions:
 - a load or store, uniform ones too, belongs to the memory that it names, and so does REDG, which the tables call
   generic; "generic" are those whose address alone decides;
 - NVIDIA's floating-point group is split into "fp16", "fp32" and "fp64"; its four groups of matrix instructions are
@@ -40,9 +39,7 @@ GROUPS = {
     "KILL NANOSLEEP PREEXIT RET RPCMOV RTT YIELD",
     "special": "CS2R GETLMEMBASE LEPC NOP PMTRIG S2R SETCTAID SETLMEMBASE",
 }
-UNPUBLISHED = ("F2FP",)
 KIND = {opcode: kind for kind, opcodes in GROUPS.items() for opcode in opcodes.split()}
-KINDS = (*GROUPS, "other")
 
 
 def kind(opcode: str) -> str:

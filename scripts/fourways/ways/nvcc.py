@@ -13,7 +13,7 @@ class Nvcc(RawModule):
     colour = "#3A94C9"
     dark_colour = "#9AD4F7"
     needs = ("gpu", "cupy", "nvcc", "host compiler")
-    recipe = ("nvcc", ("-ftz=true",))  # CuPy 14's RawModule adds them
+    added_options = ("-ftz=true",)  # by CuPy 14
 
 
 register(Nvcc())

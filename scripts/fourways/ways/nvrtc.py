@@ -15,7 +15,7 @@ class Nvrtc(RawModule):
     needs = ("gpu", "cupy")
     loads_cubins = True  # RawModule(path=...)
     takes_templates = True
-    recipe = ("nvrtc", ("-ftz=true", "--device-as-default-execution-space"))  # CuPy 14's RawModule adds them
+    added_options = ("-ftz=true", "--device-as-default-execution-space")  # by CuPy 14
 
 
 register(Nvrtc())

@@ -25,8 +25,6 @@ class Pybind11(Way):
     is_shipped_built = True
     takes_templates = True
     import_stage = "load"  # an extension module is machine code
-    # the options of CMake 4.4 for a Release build in C++17 (Modules/Compiler/NVIDIA.cmake), without -Xcompiler's
-    recipe = ("nvcc", ("-O3", "-DNDEBUG", "-std=c++17"))
 
     def cell(self, case: KernelCase) -> str:
         from fourways import package

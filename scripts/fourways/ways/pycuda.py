@@ -1,7 +1,5 @@
 """PyCUDA's `SourceModule`, compiled by nvcc."""
 
-import os
-
 from fourways.kernels import KernelCase
 from fourways.ways.way import Stage, Way, identifiers, launching_cell, loading, nvcc_keeps_lines, register
 
@@ -31,10 +29,6 @@ class PyCuda(Way):
     needs = ("gpu", "pycuda", "nvcc", "host compiler")
     has_wheels = False
     has_own_streams = True
-    recipe = ("nvcc", ())
-
-    def default_flags(self) -> list[str]:
-        return os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", "").split()
 
     def cell(self, case: KernelCase) -> str:
         parameters, given = case.signature.parameters, ", ".join(identifiers(case).values())

@@ -46,10 +46,8 @@ class Way(ABC):
     """Whether its launches take streams of its own library, and none of CuPy's."""
     import_stage: ClassVar[str] = "import"
     """The stage of a first result to which the imports of its cell belong."""
-    recipe: ClassVar[tuple[str, tuple[str, ...]] | None] = None
-    """Its compiler, one of `building.COMPILERS`, and the options that it adds. None: it makes no machine code."""
-    make: Callable[..., Any] | None = None
-    """Its own builder for `fourways build`, as `building.make` takes it."""
+    added_options: ClassVar[tuple[str, ...]] = ()
+    """The options that CuPy's `RawModule` adds for the compiler."""
 
     @property
     def compiles_with(self) -> str:
@@ -57,10 +55,6 @@ class Way(ABC):
         if self.is_shipped_built:
             return "none"
         return "nvcc" if "nvcc" in self.needs else "nvrtc"
-
-    def default_flags(self) -> list[str]:
-        """Options that the machine's settings add where the user gives none."""
-        return []
 
     @abstractmethod
     def cell(self, case: KernelCase) -> str:

@@ -101,8 +101,8 @@ def instructions(texts: Mapping[str, str | Path]) -> None:
 
     headers = Path(cp.__file__).parent / "_core" / "include"
     for name, text in texts.items():
-        way = "nvrtc"
+        options: list[str] = []
         if "CArray<" in str(text):
-            way, text = f"nvrtc -I{headers} -std=c++17", f"#include <cupy/carray.cuh>\n{text}"
-        kinds = Counter(line.kind for line in sass.listing(files.source_file(text), way))
+            options, text = [f"-I{headers}", "-std=c++17"], f"#include <cupy/carray.cuh>\n{text}"
+        kinds = Counter(line.kind for line in sass.listing(files.source_file(text), options=options))
         print(f"{name}: {kinds.total()} instructions, {kinds['integer']} of them integer arithmetic")

@@ -185,7 +185,7 @@ def _is_copy(case: Case, known: Path) -> bool:
     """Return whether NVRTC, or nvcc where NVRTC refuses the kernel, makes the same machine code of both."""
     for way in ("nvrtc", "nvcc"):
         try:
-            mine, other = (sass.listing(path, way, more=case.options) for path in (case.path, known))
+            mine, other = (sass.listing(path, way, case.options) for path in (case.path, known))
             return list(map(str, mine)) == list(map(str, other))
         except building.BuildError:
             continue

@@ -96,7 +96,7 @@ def differing(program: Any, other: Any) -> int:
 
     A line that only one of the two has differs, too.
     """
-    return sass.diff(listing(program), listing(other), rename=True).differences
+    return sass.differing(listing(program), listing(other))
 
 
 def look(programs: Mapping[str, Any], whole: Any) -> Table:

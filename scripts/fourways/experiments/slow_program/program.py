@@ -201,7 +201,7 @@ def variants() -> None:
 
 def loads_in_a_row(macros: str) -> int:
     """Return the most loads of colmeans without an addition between them, in NVRTC's machine code for sm_90."""
-    way = " ".join(["nvrtc", *(f"-D{macro}" for macro in macros.split())])
-    names = [line.base for line in sass.listing(kernels.path("colmeans"), way)]
+    options = [f"-D{macro}" for macro in macros.split()]
+    names = [line.base for line in sass.listing(kernels.path("colmeans"), options=options)]
     parts = "".join({"LDG": "L", "FADD": "+"}.get(name, "") for name in names)
     return max(map(len, parts.split("+")))
