@@ -1,19 +1,18 @@
 """Finds numbers in a lesson's prose that no recorded output, no given and no source supports.
 
 A number with a unit must stand in the lesson's recorded outputs within rounding, be given in its code, follow from two
-numbers of its own paragraph, or carry its source in its sentence. Numbers in the results of files and lessons that the
-paragraph names count as outputs.
+numbers of its own paragraph, or carry its source in its sentence. Numbers in the tables of lessons that the paragraph
+names count as outputs.
 """
 
 import ast
 import itertools
-import json
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fourways import tables
+from fourways import lesson, tables
 
 ROOT = Path(__file__).parents[1]
 SIZES = {
@@ -195,8 +194,8 @@ def near(value: float, wanted: Quantity, slack: float) -> bool:
 def unsupported(markdown: str, outputs: Iterable[Any], codes: Iterable[str], root: Path = ROOT) -> list[str]:
     """Return `line N: NUMBER: SENTENCE` for each number with a unit in a page's prose that nothing supports.
 
-    `outputs` are those of the page's recorded cells, `codes` the sources of its code cells, and `root` is the folder
-    from which the page names its files of results.
+    `outputs` are those of the page's recorded cells, `codes` the sources of its code cells, and `root` is the clone
+    with the recorded notebooks of lessons that the page names.
     """
     shown = [*printed(outputs), *(quantity for code in codes for quantity in given(code))]
     integers = {
@@ -212,14 +211,10 @@ def unsupported(markdown: str, outputs: Iterable[Any], codes: Iterable[str], roo
     for _, group in itertools.groupby(sentences(markdown), lambda sentence: sentence.paragraph):
         paragraph = list(group)
         text = "\n".join(sentence.text for sentence in paragraph)
-        files = [root / name for name in re.findall(r"`(book/results/[\w./-]+\.json)`", text)]
-        for number in {
-            other
-            for named in re.findall(r"\blessons? ((?:\d\d(?:, | and | or | to )?)+)", text)
-            for other in re.findall(r"\d\d", named)
-        }:
-            files += (root / "book" / "results").glob(f"*/{number}_*.json")
-        here = shown + [number for file in files for number in rows(json.loads(file.read_text())["tables"])]
+        named = "".join(re.findall(r"\blessons? ((?:\d\d(?:, | and | or | to )?)+)", text))
+        numbers = set(re.findall(r"\d\d", named))
+        others = [path for number in numbers for path in (root / "book" / "recorded").glob(f"{number}_*.ipynb")]
+        here = shown + [number for path in others for number in rows(lesson.rows(path))]
         bare = QUANTITY.sub(lambda match: match[0] if match[2] == "times" else " ", text)
         counts = [float(number.replace(",", "")) for number in re.findall(rf"{NUMBER}(?![.,]?\w)", bare)]
         counts = [count for count in counts if count > 1]

@@ -41,9 +41,9 @@ def tables(ending: str = ".md") -> str:
             lines.append(f"| {link} | {each.meta['question']} | {each.minutes} |")
     lines += ["", "| route | lessons | minutes |", "| --- | --- | --- |"]
     for route, names in ROUTES.items():
-        chosen = (name if name.isdigit() else title(lesson.find(name)) for name in names)
-        which = "all" if names == ROUTES["a course"] else ", ".join(chosen)
-        lines.append(f"| {route} | {which} | {hours(_lessons(names))} |")
+        chosen = _lessons(names)
+        which = ", ".join(each.number if each.number.isdigit() else each.title for each in chosen)
+        lines.append(f"| {route} | {'all' if names == ROUTES['a course'] else which} | {hours(chosen)} |")
     return "\n".join([*lines, "", 'The minutes after "+" are for the optional "Deeper" sections.', ""])
 
 
