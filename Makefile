@@ -94,7 +94,7 @@ release: book
 PYTEST := $(PY) -m pytest -n $$(($$(nproc) + 1)) --dist worksteal
 
 test: setup
-	@echo "The quick tests: about five minutes on two processors"
+	@echo "The quick tests: about six minutes on two processors"
 	$(PYTEST) -m "not long"
 
 # axe-core, for the tests of the pages' accessibility: a package that holds it, without what it needs to run by itself. Optional.
@@ -102,7 +102,7 @@ build/axe:
 	-$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --target $@ axe-playwright-python==0.1.8
 
 test-all: test $(if $(PYTHON),,build/axe)
-	@echo "The long tests: about twenty minutes on two processors"
+	@echo "The long tests: about twelve minutes on two processors"
 	$(PYTEST) -m long
 
 smoke: setup
