@@ -76,6 +76,8 @@ def test_the_types_are_those_of_nvrtc() -> None:
     [
         ("y[0] = __activemask();", "kernel.cu:4: __activemask has no host way: check this kernel on a GPU"),
         ("y[0] = tex2D<float4>(*(cudaTextureObject_t *)y, 1, 2).x;", "kernel.cu:4: tex2D has no host way: check this"),
+        ("auto g = cg::this_grid(); g.sync();", "kernel.cu:4: this_grid has no host way"),
+        ("cg::coalesced_group g = cg::coalesced_threads();", "kernel.cu:4: coalesced_threads has no host way"),
         ("y[0] = __viaddmax_s32(1, 2, 3);", "kernel.cu:4: the host way knows no __viaddmax_s32: if CUDA does, check"),
     ],
 )
