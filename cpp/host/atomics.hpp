@@ -38,8 +38,6 @@ FOURWAYS_ATOMIC(atomicOr, old | value)
 FOURWAYS_ATOMIC(atomicXor, old ^ value)
 FOURWAYS_ATOMIC(atomicInc, old < value ? old + 1 : 0)
 FOURWAYS_ATOMIC(atomicDec, old == 0 || old > value ? value : old - 1)
-#undef FOURWAYS_ATOMIC
-#undef FOURWAYS_ATOMIC_NAME
 
 #define FOURWAYS_SWAP(name)                                                                                            \
     template <class Value> Value name(Value *place, fourways::Same<Value> expected, fourways::Same<Value> value)       \
@@ -49,4 +47,3 @@ FOURWAYS_ATOMIC(atomicDec, old == 0 || old > value ? value : old - 1)
 FOURWAYS_SWAP(atomicCAS)
 FOURWAYS_SWAP(atomicCAS_block)
 FOURWAYS_SWAP(atomicCAS_system)
-#undef FOURWAYS_SWAP

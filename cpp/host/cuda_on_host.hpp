@@ -145,7 +145,6 @@ FOURWAYS_REDUCE(__reduce_min_sync, unsigned, min(a, b))
 FOURWAYS_REDUCE(__reduce_and_sync, unsigned, a & b)
 FOURWAYS_REDUCE(__reduce_or_sync, unsigned, a | b)
 FOURWAYS_REDUCE(__reduce_xor_sync, unsigned, a ^ b)
-#undef FOURWAYS_REDUCE
 
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence_block() { __threadfence(); }

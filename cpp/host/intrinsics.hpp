@@ -123,7 +123,6 @@ inline unsigned __urhadd(unsigned x, unsigned y) { return ((unsigned long long)x
     }
 FOURWAYS_DOT(int, char4, short2)
 FOURWAYS_DOT(unsigned, uchar4, ushort2)
-#undef FOURWAYS_DOT
 
 // Two lanes of 16 bits, or four of 8, in a word: s is signed, u unsigned, ss and us saturate.
 #define FOURWAYS_LANES(name, Lane, formula)                                                                            \

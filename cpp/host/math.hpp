@@ -60,34 +60,28 @@ Result rounded(int direction, Change change, Value x, Value y = {}, Value z = {}
 
 } // namespace fourways
 
-#if !defined(__GLIBC_PREREQ) || !__GLIBC_PREREQ(2, 41)
-using fourways::cuda::cospi, fourways::cuda::cospif, fourways::cuda::sinpi, fourways::cuda::sinpif;
-#endif
-#if !defined(__GLIBC_PREREQ) || !__GLIBC_PREREQ(2, 42)
-using fourways::cuda::rsqrt, fourways::cuda::rsqrtf;
-#endif
-using fourways::cuda::erfcinv, fourways::cuda::erfcinvf, fourways::cuda::erfcx, fourways::cuda::erfcxf;
-using fourways::cuda::erfinv, fourways::cuda::erfinvf, fourways::cuda::normcdf, fourways::cuda::normcdff;
-using fourways::cuda::normcdfinv, fourways::cuda::normcdfinvf, fourways::cuda::rcbrt, fourways::cuda::rcbrtf;
-using fourways::cuda::sincospi, fourways::cuda::sincospif;
-
-#define FOURWAYS_FLOAT(name)                                                                                           \
+// noexcept, because a newer C library declares some of them.
+#define FOURWAYS_OVERLOAD(name)                                                                                        \
     inline float name(float x) { return name##f(x); }
-FOURWAYS_FLOAT(cospi)
-FOURWAYS_FLOAT(erfcinv)
-FOURWAYS_FLOAT(erfcx)
-FOURWAYS_FLOAT(erfinv)
-FOURWAYS_FLOAT(exp10)
-FOURWAYS_FLOAT(j0)
-FOURWAYS_FLOAT(j1)
-FOURWAYS_FLOAT(normcdf)
-FOURWAYS_FLOAT(normcdfinv)
-FOURWAYS_FLOAT(rcbrt)
-FOURWAYS_FLOAT(rsqrt)
-FOURWAYS_FLOAT(sinpi)
-FOURWAYS_FLOAT(y0)
-FOURWAYS_FLOAT(y1)
-#undef FOURWAYS_FLOAT
+#define FOURWAYS_FUNCTION(name)                                                                                        \
+    inline double name(double x) noexcept { return fourways::cuda::name(x); }                                          \
+    inline float name##f(float x) noexcept { return fourways::cuda::name##f(x); }                                      \
+    FOURWAYS_OVERLOAD(name)
+FOURWAYS_FUNCTION(cospi)
+FOURWAYS_FUNCTION(erfcinv)
+FOURWAYS_FUNCTION(erfcx)
+FOURWAYS_FUNCTION(erfinv)
+FOURWAYS_FUNCTION(normcdf)
+FOURWAYS_FUNCTION(normcdfinv)
+FOURWAYS_FUNCTION(rcbrt)
+FOURWAYS_FUNCTION(rsqrt)
+FOURWAYS_FUNCTION(sinpi)
+FOURWAYS_OVERLOAD(exp10)
+FOURWAYS_OVERLOAD(j0)
+FOURWAYS_OVERLOAD(j1)
+FOURWAYS_OVERLOAD(y0)
+FOURWAYS_OVERLOAD(y1)
+using fourways::cuda::sincospi, fourways::cuda::sincospif;
 inline float jn(int n, float x) { return jnf(n, x); }
 inline float yn(int n, float x) { return ynf(n, x); }
 inline void sincos(float x, float *sine, float *cosine) { sincosf(x, sine, cosine); }
@@ -123,7 +117,6 @@ inline float cyl_bessel_i1(float x) { return cyl_bessel_i1f(x); }
     inline double name(double a, float b) { return f##name(a, b); }
 FOURWAYS_EXTREME(min, <)
 FOURWAYS_EXTREME(max, >)
-#undef FOURWAYS_EXTREME
 
 // Approximations on a GPU. noexcept, because the C library declares some of these names.
 inline float __cosf(float x) noexcept { return cosf(x); }

@@ -74,6 +74,7 @@ def test_the_types_are_those_of_nvrtc() -> None:
 @pytest.mark.parametrize(
     ("statement", "said"),
     [
+        ("float v; tex2D(&v, *(cudaTextureObject_t *)y, 1, 2);", "kernel.cu:4: tex2D has no host way: check this"),
         ("y[0] = __activemask();", "kernel.cu:4: __activemask has no host way: check this kernel on a GPU"),
         ("y[0] = tex2D<float4>(*(cudaTextureObject_t *)y, 1, 2).x;", "kernel.cu:4: tex2D has no host way: check this"),
         ("auto g = cg::this_grid(); g.sync();", "kernel.cu:4: this_grid has no host way"),
@@ -86,3 +87,14 @@ def test_what_only_a_gpu_can_do_is_refused_by_its_name(statement: str, said: str
     with pytest.raises(ValueError) as raised:
         host.compile(f'{head}extern "C" __global__ void k(float *y) {{\n{statement}\n}}\n')
     assert str(raised.value).startswith(said) and "\n" not in str(raised.value)
+
+
+def test_a_kernel_may_have_functions_of_these_names() -> None:
+    text = """
+    __device__ float tex2D(const float *x, int i, int j) { return x[2 * i + j]; }
+    __device__ float atomicMax(float *place, float value) { return *place = 9; }
+    extern "C" __global__ void own(float *y) { y[0] = tex2D(y, 1, 1); atomicMax(y + 1, 1); }
+    """
+    y = np.arange(4, dtype=np.float32)
+    host.compile(text).get_function("own")((1,), (1,), (y,))
+    assert y.tolist() == [3, 9, 2, 3]

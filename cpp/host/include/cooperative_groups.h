@@ -95,6 +95,7 @@ FOURWAYS_REFUSE(this_grid)
 FOURWAYS_REFUSE(binary_partition)
 FOURWAYS_REFUSE(labeled_partition)
 FOURWAYS_REFUSE(memcpy_async)
+FOURWAYS_REFUSE(wait)
 } // namespace no_host_way
 
 } // namespace cooperative_groups

@@ -22,7 +22,6 @@ FOURWAYS_HALF(sin, sinf)
 FOURWAYS_HALF(sqrt, sqrtf)
 FOURWAYS_HALF(tanh, tanhf)
 FOURWAYS_HALF(trunc, truncf)
-#undef FOURWAYS_HALF
 
 // In double precision the product is exact and the sum all but exact.
 inline __half __hfma(__half x, __half y, __half z)
@@ -46,5 +45,5 @@ inline __half2 __hfma2_relu(__half2 x, __half2 y, __half2 z)
 inline __half2 __hcmadd(__half2 x, __half2 y, __half2 z) // of complex numbers
 {
     const __half real = __hfma(x.x, y.x, z.x), imaginary = __hfma(x.x, y.y, z.y);
-    return {__hfma(-x.y, y.y, real), __hfma(x.y, y.x, imaginary)};
+    return {__hfma(__hneg(x.y), y.y, real), __hfma(x.y, y.x, imaginary)};
 }

@@ -15,7 +15,6 @@ FOURWAYS_OPERATOR(greater, a < b ? b : a)
 FOURWAYS_OPERATOR(bit_and, a & b)
 FOURWAYS_OPERATOR(bit_or, a | b)
 FOURWAYS_OPERATOR(bit_xor, a ^ b)
-#undef FOURWAYS_OPERATOR
 
 template <unsigned Size, class Parent, class Value, class Operator>
 Value reduce(const thread_block_tile<Size, Parent> &tile, Value value, Operator combine)
