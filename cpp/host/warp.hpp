@@ -1,6 +1,7 @@
 // How the lanes of a warp meet: for shuffles, votes and __syncwarp.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -35,7 +36,10 @@ class Warp {
             }
         for (unsigned i = 0; i < warpSize; ++i)
             if (lanes >> i & 1) {
+                visits[i].mask = lanes;
                 visits[i].votes = votes;
+                if (visits[i].all)
+                    std::copy(brought, brought + warpSize, visits[i].all);
                 visits[i].value = lanes >> visits[i].source & 1 ? brought[visits[i].source] : visits[i].value;
             }
         here &= ~lanes;

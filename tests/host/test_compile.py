@@ -107,8 +107,8 @@ def test_a_kernel_with_cub_says_that_it_has_no_host_way() -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("#include <cooperative_groups.h>", "it includes <cooperative_groups>, GPU-only"),
-        ("#include <cooperative_groups/reduce.h>", "it includes <cooperative_groups>"),
+        ("#include <cooperative_groups/scan.h>", "it includes <cooperative_groups/scan.h>, GPU-only"),
+        ("#include <curand_kernel.h>", "it includes <curand_kernel.h>"),
         ("#  include <mma.h>", "it includes <mma.h>"),
         ('    asm volatile("mov.u32 %0, %clock;" : "=r"(x));', "it has inline PTX"),
         ('    asm("");', "it has inline PTX"),

@@ -15,7 +15,9 @@ from fourways.host.process import Launch, Process
 
 _NO_HOST_WAY = {
     r"^\s*#\s*include\s*<cub/": "it uses CUB, whose algorithms need a GPU",
-    r"^\s*#\s*include\s*<(cooperative_groups|mma\.h|cuda/pipeline|cuda/barrier)": "it includes <{0}>, GPU-only",
+    r"^\s*#\s*include\s*<(cooperative_groups/(?!reduce\.h)[^>]*|curand_kernel\.h|mma\.h|cuda/pipeline|cuda/barrier)>": (
+        "it includes <{0}>, GPU-only"
+    ),
     r"^[^/\n]*\b(?:asm|__asm__)\b\s*(?:volatile|__volatile__)?\s*\(": "it has inline PTX",
 }
 SANITIZERS = {
@@ -33,6 +35,12 @@ _DYNAMIC_SHARED = re.compile(
 _LINKAGE = re.compile(  # the errors of GCC and Clang where `_translation_unit` declares a kernel extern "C"
     r"conflicting declaration of .void (\w+)\(.* with .C. linkage"
     r"|declaration of .(\w+). has a different language linkage"
+)
+_LACKING = re.compile(  # the errors of GCC and Clang at a function of no_host_way.hpp, and at an unknown one
+    r"^(?P<file>.*?):(?P<line>\d+):\d+: error: "
+    r"(?:.*deleted function (?:.*no_host_way::|')(?P<refused>\w+)(?=[\s\S]*FOURWAYS_REFUSE)"
+    r"|.(?P<unknown>__\w+). was not declared in this scope|use of undeclared identifier '(?P<undeclared>__\w+)')",
+    re.MULTILINE,
 )
 
 
@@ -128,7 +136,7 @@ def compile(
     text = path.read_text(encoding="utf-8")
     for pattern, reason in _NO_HOST_WAY.items():
         if match := re.search(pattern, text, re.MULTILINE):
-            raise ValueError(f"{path.name} has no host way: {reason.format(*match.groups())}")
+            raise ValueError(f"{path.name} has no host way: {reason.format(*match.groups())}: check it on a GPU")
     parameters = kernels.parameters(text)
     if not parameters:
         raise ValueError(f"{path} holds no `__global__ void` function")
@@ -143,7 +151,8 @@ def _build(path: Path, unit: str, options: tuple[str, ...], sanitize: str | None
         raise FileNotFoundError(toolchain.missing("host compiler"))
     target = SANITIZERS[sanitize] if sanitize else ("-O3",)
     folder = kernels.root() / "cpp" / "host"
-    cuda = [word for include in toolchain.include_dirs() for word in ("-isystem", str(include))]
+    headers = [folder / "include", *toolchain.include_dirs()]  # ours replace CUDA's of the same name
+    cuda = [word for include in headers for word in ("-isystem", str(include))]
     common = ("-fvisibility=hidden", "-pthread", "-std=c++20", *cuda, "-x", "c++", "-")
     ours = ("-iquote", str(path.parent), "-iquote", str(folder))
     try:
@@ -157,6 +166,12 @@ def _build(path: Path, unit: str, options: tuple[str, ...], sanitize: str | None
         return cache.compiled(unit, compiler, (*command, "-x", "none", str(process)), path.parent)
     except cache.Refusal as refusal:
         words = str(refusal)
+    if lacking := _LACKING.search(words):
+        where = f"{Path(lacking['file']).name}:{lacking['line']}"
+        if refused := lacking["refused"]:
+            raise ValueError(f"{where}: {refused} has no host way: check this kernel on a GPU")
+        unknown = lacking["unknown"] or lacking["undeclared"]
+        raise ValueError(f"{where}: the host way knows no {unknown}: if CUDA does, check this kernel on a GPU")
     if name := _LINKAGE.search(words):
         words = f'{name[1] or name[2]} must be extern "C": no other way finds it by its plain name\n{words}'
     raise CompileError(f"{path.name} does not compile with {compiler}:\n{words}")

@@ -76,3 +76,13 @@ extern "C" __global__ void hand_on(float *sums, volatile int *ready)
     FENCE;
     ready[blockIdx.x] = 1;
 }
+
+extern "C" __global__ void every_atomic(unsigned *y)
+{
+    atomicAnd(&y[0], ~(1u << threadIdx.x));
+    atomicOr_system(&y[1], 1u << threadIdx.x);
+    atomicXor(&y[2], 1);
+    atomicInc(&y[3], 99);
+    atomicDec(&y[4], 99);
+    atomicAdd_block(&y[5 + blockIdx.x], 1);
+}
