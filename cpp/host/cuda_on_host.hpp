@@ -3,7 +3,7 @@
 // Blocks run one after another. A block runs as plain loops over its threads until one of them meets a barrier or a
 // shuffle; from there on every CUDA thread is an OS thread, so that sanitizers see real races. They cannot see a race
 // between two blocks: between_blocks.hpp finds those. Vector types, dim3 and words like __global__ come from CUDA's own
-// headers.
+// headers. What a kernel includes from include/ stands before CUDA's header of that name.
 //
 // Macros: FOURWAYS_THREADS, OS threads from the start (for ThreadSanitizer); FOURWAYS_PATIENCE, the seconds that a lane
 // waits for the other lanes of its warp (default 30).
