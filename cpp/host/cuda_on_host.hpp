@@ -42,7 +42,12 @@ inline void __syncthreads(int line = __builtin_LINE()) { fourways::sync_block(li
 inline int __syncthreads_count(int vote, int line = __builtin_LINE()) { return fourways::sync_block(line, vote != 0); }
 inline int __syncthreads_or(int vote, int line = __builtin_LINE()) { return fourways::sync_block(line, vote != 0) != 0; }
 inline int __syncthreads_and(int vote, int line = __builtin_LINE()) { return fourways::sync_block(line, !vote) == 0; }
-inline void __syncwarp(unsigned mask = ~0u) { fourways::meet({mask, fourways::lane()}); }
+inline void __syncwarp(unsigned mask = ~0u)
+{
+    fourways::Visit visit{mask, fourways::lane()};
+    visit.orders = true;
+    fourways::meet(visit);
+}
 inline unsigned __ballot_sync(unsigned mask, int vote)
 {
     return fourways::meet({mask, fourways::lane(), vote != 0}).votes;

@@ -39,6 +39,7 @@ struct Visit {
     unsigned long long value = 0;
     unsigned votes = 0;
     unsigned long long *all = nullptr;
+    bool orders = false; // memory, as __syncwarp does; a shuffle or a vote does not
 };
 Visit meet(Visit visit);
 unsigned sync_block(int line, bool vote = false); // line of the __syncthreads() in the kernel file; returns the votes
