@@ -1,7 +1,6 @@
 """Execute lessons cell by cell, and skip the cells that this machine cannot run."""
 
 import asyncio
-import importlib.metadata
 import json
 import os
 import signal
@@ -181,9 +180,11 @@ def _shared() -> bytes:
     code = sorted(
         path for folder in folders for path in folder.rglob("*.*") if path.suffix != ".pyc" and path.is_file()
     )
+    code += kernels.root().glob("requirements.lock")
     stamp = {key: value for key, value in toolchain.stamp().items() if key not in ("commit", "clean", "date")}
-    packages = sorted(f"{each.name} {each.version}" for each in importlib.metadata.distributions())
-    return digest([json.dumps([stamp, packages]).encode(), *(path.read_bytes() for path in code)]).encode()
+    lacking = {need: toolchain.missing(need) for need in (*toolchain.PACKAGES, "gpu", "cupy", "pycuda", "fourways_aot")}
+    here = json.dumps([stamp, lacking, toolchain.distributions(*toolchain.PACKAGES)])
+    return digest([here.encode(), *(path.read_bytes() for path in code)]).encode()
 
 
 def _write(result: LessonRun, shared: bytes | None) -> None:
