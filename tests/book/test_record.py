@@ -72,7 +72,7 @@ def test_a_record_is_stamped_and_hides_the_machine(clone: Path) -> None:
     recorded = book.record(lesson.run_all([found])[0])
     assert recorded == clone / "book" / "recorded" / "05_test.ipynb"
     stamp = merge.stamp_of(recorded)
-    assert (stamp["device"], stamp["sources"]) == ("Test GPU 1", lesson.fingerprint(found))
+    assert (stamp["device"], stamp["kernels"]) == ("Test GPU 1", lesson.kernel_hashes(found))
     assert lesson.rows(recorded) == {"numbers": [{"n": 1}]}
     assert str(clone) not in recorded.read_text() and str(Path.home()) not in recorded.read_text()
     assert "./lessons ~/x /tmp/…/kernel.cu" in recorded.read_text()
@@ -85,7 +85,7 @@ def test_the_book_shows_this_machines_run_if_it_is_whole_fresh_and_on_a_gpu(
     assert merge.shown(found) == recorded, "nothing has run yet"
     lesson.run_all([found])
     assert merge.shown(found) == clone / "build" / "lessons" / "05_test.ipynb"
-    assert "**Test GPU 1**" in merge.merge(found, merge.shown(found)).notebook.cells[0].source
+    assert "**Test GPU 1**" in merge.merge(found, merge.shown(found)).cells[0].source
     lesson.run_all([found], wrong=True)
     assert merge.shown(found) == recorded, "the run of a test, with wrong answers"
     stamp = toolchain.stamp()
@@ -112,52 +112,36 @@ def test_lessons_that_ran_side_by_side_have_no_times_to_show(clone: Path) -> Non
     assert [merge.shown(each).parent.name for each in both] == ["lessons", "lessons"]
 
 
-@pytest.mark.parametrize(
-    "part, file, old, new",
-    [
-        ("cells", "lessons/05_test.md", "print(", "print(1, "),
-        ("cells", "lessons/05_test.md", "[gpu]", "[gpu, measure]"),
-        ("kernel", "cpp/kernels/doublify.cuh", "#define FACTOR 2", "#define FACTOR 3"),
-        ("kernel", "cpp/kernels/scan.cuh", "{", "{ "),
-    ],
-)
-def test_a_fingerprint_sees_cells_and_kernels(clone: Path, part: str, file: str, old: str, new: str) -> None:
-    before, path = lesson.fingerprint(lesson.find("5")), clone / file
-    assert old in path.read_text()
-    path.write_text(path.read_text().replace(old, new))
-    after = lesson.fingerprint(lesson.find("5"))
-    assert [name for name in before if before[name] != after[name]] == [part]
-
-
-BINDING = {
-    "doublify.cu": '#include "doublify.cuh"\n',
-    "doublify.cpp": '#include "checks.hpp"\n#include <vector>\n',
-    "scan.cu": '#include "scratch.hpp"\n#include "reduce.cuh"\n',
-    "checks.hpp": '#include "words.hpp"\n',
-    "checks.cpp": '#include "checks.hpp"\n#include "protocols.hpp"\n',
-    "words.hpp": '#include "checks.hpp"  // a circle\n',
-    "protocols.hpp": "",
-    "scratch.hpp": "",
+FILES = {  # in cpp/aot, by the kernel that they belong to
+    "doublify": {
+        "../kernels/doublify.cuh": "",
+        "doublify.cu": '#include "doublify.cuh"\n',
+        "doublify.cpp": '#include "checks.hpp"\n#include <vector>\n',
+        "checks.hpp": '#include "words.hpp"\n',
+        "checks.cpp": '#include "checks.hpp"\n#include "protocols.hpp"\n',
+        "words.hpp": '#include "checks.hpp"  // a circle\n',
+        "protocols.hpp": "",
+    },
+    "scan": {
+        "../kernels/scan.cuh": "",
+        "scan.cu": '#include "scratch.hpp"\n#include "reduce.cuh"\n',
+        "scratch.hpp": "",
+    },
+    "": {"module.cpp": '#include "checks.hpp"\n', "reduce.cu": '#include "words.hpp"\n', "reduce.cpp": ""},
 }
-OTHERS = {"module.cpp": '#include "checks.hpp"\n', "reduce.cu": '#include "words.hpp"\n', "reduce.cpp": ""}
 
 
-@pytest.mark.parametrize("name", BINDING | OTHERS)
-def test_a_fingerprint_sees_all_files_of_a_binding_and_no_other(clone: Path, name: str) -> None:
+@pytest.mark.parametrize("kernel, name", [(kernel, name) for kernel, texts in FILES.items() for name in texts])
+def test_a_kernels_hash_sees_its_text_and_all_files_of_its_binding(clone: Path, kernel: str, name: str) -> None:
     aot = clone / "cpp" / "aot"
     shutil.rmtree(aot)
-    for file, text in (BINDING | OTHERS).items():
-        files.write_text(aot / file, text)
-    before = lesson.fingerprint(lesson.find("5"))
+    for texts in FILES.values():
+        for file, text in texts.items():
+            files.write_text(aot / file, text)
+    before = lesson.kernel_hashes(lesson.find("5"))
     (aot / name).write_text(f"{(aot / name).read_text()}// changed\n")
-    after = lesson.fingerprint(lesson.find("5"))
-    assert [part for part in before if before[part] != after[part]] == ["binding"] * (name in BINDING)
-
-
-def test_prose_is_free(clone: Path) -> None:
-    before = lesson.fingerprint(lesson.find("5"))
-    (clone / "lessons" / "05_test.md").write_text(LESSON.replace("A lesson of", "One lesson of"))
-    assert lesson.fingerprint(lesson.find("5")) == before
+    after = lesson.kernel_hashes(lesson.find("5"))
+    assert [each for each in ("doublify", "scan") if before[each] != after[each]] == [kernel] * bool(kernel)
 
 
 def test_a_text_names_neither_clone_nor_environment_nor_home(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 
 from fourways import files, kernels, lesson
 from fourways.book import course, overview
-from fourways.book.merge import BookError, Page, merge, shown
+from fourways.book.merge import BookError, merge, shown
 from fourways.ways import WAYS
 
 log = logging.getLogger(__name__)
@@ -25,8 +25,8 @@ def build(commands: TyperGroup, out: Path | None = None) -> Path:
     """Build the book into the folder `out` (default `build/book`) and return its `index.html`.
 
     The folder is replaced as a whole. The page on commands shows the help of each of `commands`.
-    Lessons without up-to-date outputs are logged as warnings. Raises BookError if Jupyter Book is missing or its build
-    gives any warning; `out` then stays unchanged.
+    Lessons with cells that are not recorded are logged as warnings. Raises BookError if Jupyter Book is missing or
+    its build gives any warning; `out` then stays unchanged.
     """
     if not (find_spec("jupyter_book") and find_spec("jupyter_book.cli")):  # Jupyter Book 2 is another program
         raise BookError("Jupyter Book 1 is not installed in this Python. `make setup` installs it (the extra `book`).")
@@ -37,9 +37,7 @@ def build(commands: TyperGroup, out: Path | None = None) -> Path:
     files.sweep(out.parent, ".book-")
     with TemporaryDirectory(prefix=".book-", dir=out.parent) as folder:
         source = Path(folder, "source")
-        for page in assemble(source, commands):
-            if page.stale:
-                log.warning("%s: no outputs in the book. %s", page.lesson.slug, page.stale)
+        assemble(source, commands)
         html = render(source, Path(folder, "output"))
         shutil.rmtree(html / "_sources" / "lessons")  # they hold solutions, which no download does
         for each in lesson.lessons_and_pages():
@@ -50,8 +48,8 @@ def build(commands: TyperGroup, out: Path | None = None) -> Path:
     return out / "index.html"
 
 
-def assemble(source: Path, commands: TyperGroup) -> list[Page]:
-    """Write everything that Jupyter Book needs into the new folder `source`, and return the lessons' pages.
+def assemble(source: Path, commands: TyperGroup) -> None:
+    """Write everything that Jupyter Book needs into the new folder `source`.
 
     `source` gets a copy of `book/`, the lessons as notebooks in `lessons/`, and the help of `commands`.
     """
@@ -59,14 +57,17 @@ def assemble(source: Path, commands: TyperGroup) -> list[Page]:
 
     book = kernels.root() / "book"
     shutil.copytree(book, source, ignore=shutil.ignore_patterns("recorded", "results"))
-    pages = [merge(each, shown(each)) for each in lesson.lessons_and_pages()]
     (source / "lessons").mkdir()
-    for page in pages:
-        for cell in page.notebook.cells:
+    for each in lesson.lessons_and_pages():
+        page = merge(each, recording := shown(each))
+        if cells := lesson.unrecorded(each, recording):
+            record = f"fourways run {each.number} --record"
+            log.warning("%s: cells that are not recorded: %d. On a GPU: %s", each.slug, len(cells), record)
+        for cell in page.cells:
             if cell.cell_type == "markdown":
                 cell.source = re.sub(r"\]\((\w+)\.md\)", r"](\1.ipynb)", cell.source.replace("../book/", "../"))
-        page.notebook.metadata["language_info"] = {"name": "python", "pygments_lexer": "ipython3"}  # knows `!command`
-        nbformat.write(page.notebook, source / "lessons" / f"{page.lesson.slug}.ipynb")
+        page.metadata["language_info"] = {"name": "python", "pygments_lexer": "ipython3"}  # knows `!command`
+        nbformat.write(page, source / "lessons" / f"{each.slug}.ipynb")
     contents = source / "_toc.yml"
     contents.write_text(re.sub(r"(?m)^  # .*lessons.*$", course.chapters(), contents.read_text(encoding="utf-8")))
     made = {
@@ -78,7 +79,6 @@ def assemble(source: Path, commands: TyperGroup) -> list[Page]:
     }
     for name, text in made.items():
         (source / name).write_text(text, encoding="utf-8")
-    return pages
 
 
 def _help(commands: TyperGroup) -> str:

@@ -1,20 +1,16 @@
 """A lesson's page: today's text with the outputs of a GPU run, recorded or made on the machine that builds the book.
 
-Outputs are shown only if they come from today's code (`lesson.fingerprint`). Other lessons are shown without outputs,
-and say why.
+An output belongs to its cell: it is shown if the cell's source is the recorded one (`lesson.outputs`).
 """
 
 import copy
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from fourways import figures, files, kernels, lesson, tables
-
-_SOURCES = {"cells": "its code cells", "kernel": "its kernel", "binding": "its binding"}
 
 _BROKEN = (ValueError, LookupError, TypeError, AttributeError)
 """What reading a damaged notebook raises."""
@@ -24,27 +20,18 @@ class BookError(RuntimeError):
     """A failed build of the book. The message says why and what to do; an older book is left unchanged."""
 
 
-@dataclass(frozen=True)
-class Page:
-    """A lesson as the book shows it. `stale` says why there are no outputs, or ""."""
-
-    lesson: lesson.Lesson
-    notebook: Any
-    stale: str = ""
-
-
 def shown(target: lesson.Lesson) -> Path:
     """Return the notebook whose outputs the book shows for a lesson; it need not exist.
 
-    It is `build/lessons/SLUG.ipynb`, if that is a complete run of today's code on a GPU, else the recorded one.
+    It is `build/lessons/SLUG.ipynb`, if that is a complete run of today's cells and kernels on a GPU, else the recorded
+    one.
     """
     own = kernels.root() / "build" / "lessons" / f"{target.slug}.ipynb"
     try:
-        stamp = stamp_of(own)
-        is_fresh = stamp.get("device") and stamp["sources"] == lesson.fingerprint(target)
+        is_whole = stamp_of(own).get("device") and not lesson.unrecorded(target, own)
     except _BROKEN:
-        is_fresh = False
-    return own if is_fresh else kernels.root() / "book" / "recorded" / own.name
+        is_whole = False
+    return own if is_whole else kernels.root() / "book" / "recorded" / own.name
 
 
 def stamp_of(notebook: Path) -> Mapping[str, Any]:
@@ -55,11 +42,10 @@ def stamp_of(notebook: Path) -> Mapping[str, Any]:
     return metadata.get("fourways", {}).get("stamp", {})
 
 
-def merge(target: lesson.Lesson, recording: Path) -> Page:
-    """Return the page of a lesson with the outputs of `recording`, or without outputs if the recording is stale.
+def merge(target: lesson.Lesson, recording: Path) -> Any:
+    """Return the notebook of a lesson's page, with the outputs of `recording` and a line on their origin.
 
-    Solutions and the outputs that answer a question are folded. The page begins with a line on the origin of its
-    outputs. Raises BookError for a broken recording, and if its stamp fits the lesson but not its number of cells.
+    Solutions and the outputs that answer a question are folded. Raises BookError for a broken recording.
     """
     try:
         return _merge(target, recording)
@@ -70,13 +56,12 @@ def merge(target: lesson.Lesson, recording: Path) -> Page:
         raise BookError(f"{files.short(recording)} is no whole recording ({type(error).__name__}): {again}") from error
 
 
-def _merge(target: lesson.Lesson, recording: Path) -> Page:
+def _merge(target: lesson.Lesson, recording: Path) -> Any:
     notebook = copy.deepcopy(target.notebook)
-    stamp, outputs, stale = _read(target, recording)
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    for cell, cell_outputs in zip(code, outputs, strict=True):
-        cell.outputs = cell_outputs
-        for output in cell.outputs:
+    for cell, outputs in zip(notebook.cells, lesson.outputs(target, recording), strict=True):
+        if cell.cell_type == "code":
+            cell.outputs = outputs
+        for output in outputs:
             data = output.get("data", {})
             data.pop(tables.MIME, None)  # a table's rows: the page shows the table itself
             if 'class="fourways"' in data.get("text/html", ""):
@@ -94,37 +79,11 @@ def _merge(target: lesson.Lesson, recording: Path) -> Page:
             _name_fold(cell, "Result")
         elif "hide-input" in lesson.tags(cell):
             _name_fold(cell, "Code")
-    remedy = f"On a machine with a GPU, `fourways run {target.number} --record` records them."
-    missing = f":::{{admonition}} No outputs\n:class: warning\nThis page shows no outputs. {stale} {remedy}\n:::"
-    note = missing if stale else provenance(stamp)
-    first = next(cell for cell in notebook.cells if cell.cell_type == "markdown")
-    first.source = re.sub(r"^# .+$", lambda title: f"{title[0]}\n\n{note}\n", first.source, count=1, flags=re.MULTILINE)
-    return Page(target, notebook, stale)
-
-
-def _read(target: lesson.Lesson, recording: Path) -> tuple[Mapping[str, Any], list[list[Any]], str]:
-    """Return the stamp of a recording, the outputs of each code cell, and why there are none, or "".
-
-    Raises BookError as `merge` does.
-    """
-    import nbformat
-
-    cells = [cell for cell in target.notebook.cells if cell.cell_type == "code"]
-    nothing: list[list[Any]] = [[] for _ in cells]
-    stamp = stamp_of(recording)
-    if not stamp:
-        return stamp, nothing, "It has not been recorded on a GPU yet."
-    today, then = lesson.fingerprint(target), stamp["sources"]
-    if changed := " and ".join(words for part, words in _SOURCES.items() if today[part] != then.get(part)):
-        return stamp, nothing, f"Changed since the recording on {stamp['date'][:10]}: {changed}."
-    recorded = nbformat.read(recording, 4)
-    outputs = [cell.get("outputs", []) for cell in recorded.cells if cell.cell_type == "code"]
-    if len(outputs) != len(cells):
-        raise BookError(
-            f"{recording.name} holds {len(outputs)} code cells, the lesson has {len(cells)}, yet its stamp fits. "
-            f"Record it again on a machine with a GPU: fourways run {target.number} --record"
-        )
-    return stamp, outputs, ""
+    if recording.is_file():
+        first = next(cell for cell in notebook.cells if cell.cell_type == "markdown")
+        note = provenance(stamp_of(recording))
+        first.source = re.sub(r"(?m)^# .+$", lambda title: f"{title[0]}\n\n{note}\n", first.source, count=1)
+    return notebook
 
 
 def readable(html: str) -> str:

@@ -1,4 +1,4 @@
-"""Recorded notebooks: what they depend on, their outputs and rows, and a cell's section in the book."""
+"""Recorded notebooks: a cell's outputs, the kernels that they come from, rows, and a cell's section in the book."""
 
 import hashlib
 import os
@@ -13,6 +13,9 @@ from fourways.lesson.notebook import Lesson, tags
 
 BOOK = "FOURWAYS_BOOK"
 """The variable with the book's address at the notebook's server, if that server shows the book."""
+NOT_RECORDED = "Not recorded."
+OTHER_KERNEL = "Not recorded with today's kernel."
+_LINES = (NOT_RECORDED, OTHER_KERNEL)
 
 
 def anchors(notebook: Any) -> list[str]:
@@ -33,15 +36,33 @@ def as_anchor(heading: str) -> str:
     return re.sub("^[-0-9]+|-+$", "", re.sub("[^a-z0-9]+", "-", " ".join(letters.split())))
 
 
-def outputs(lesson: Lesson) -> list[list[Any]]:
-    """Return for each cell of a lesson's notebook the recorded outputs of a cell with the same code.
+def outputs(lesson: Lesson, recording: Path | None = None) -> list[list[Any]]:
+    """Return for each cell of a lesson's notebook the outputs of the code cell with the same source in `recording`.
 
-    The list of a cell is empty if the cell is prose, printed nothing, changed since, or was never recorded.
+    The default is the lesson's notebook in `book/recorded`. A line stands in place of the outputs: NOT_RECORDED, if
+    there is no such cell; OTHER_KERNEL, if a kernel or binding of the lesson has changed since, and the cell may use
+    the GPU.
     """
-    recording = _recording(lesson.slug)
-    cells = recording.cells if recording else ()
-    by_code = {cell.source.strip(): cell.outputs for cell in cells if cell.cell_type == "code"}
-    return [by_code.get(cell.source.strip(), []) if cell.cell_type == "code" else [] for cell in lesson.notebook.cells]
+    recorded = _read(recording or _recording(lesson.slug))
+    by_source = _by_source(recorded)
+    is_other = recorded and recorded.metadata["fourways"]["stamp"]["kernels"] != kernel_hashes(lesson)
+
+    def of_cell(cell: Any) -> list[Any]:
+        if cell.cell_type != "code":
+            return []
+        if (cell_outputs := by_source.get(cell.source.strip())) is None:
+            return [_line(NOT_RECORDED)]
+        on_host = {"way-host", "needs-host"} & set(tags(cell)) and "gpu" not in tags(cell)
+        return [_line(OTHER_KERNEL)] if is_other and cell_outputs and not on_host else cell_outputs
+
+    return [of_cell(cell) for cell in lesson.notebook.cells]
+
+
+def unrecorded(lesson: Lesson, recording: Path | None = None) -> list[str]:
+    """Return the cells for which `outputs` has only a line, each as its first line of code and that line."""
+    cells = zip(lesson.notebook.cells, outputs(lesson, recording), strict=True)
+    said = [(cell.source.partition("\n")[0], line) for cell, each in cells for line in _LINES if each == [_line(line)]]
+    return [f"{code}: {line}" for code, line in said]
 
 
 def rows(recording: Path) -> dict[str, list[tables.Row]]:
@@ -53,20 +74,11 @@ def rows(recording: Path) -> dict[str, list[tables.Row]]:
     return {bundle["table"]: bundle["rows"] for bundle in bundles}
 
 
-def fingerprint(lesson: Lesson) -> dict[str, str]:
-    """Return the SHA-256 of all that a recorded run depends on: the lesson's code cells, its kernels, their bindings.
-
-    For a page without a kernel, the binding consists of the headers that every package carries.
-    """
-    cells = [(tags(cell), cell.source) for cell in lesson.notebook.cells if cell.cell_type == "code"]
+def kernel_hashes(lesson: Lesson) -> dict[str, str]:
+    """Return for each kernel of a lesson the SHA-256 of its text and of its binding's files."""
     aot = kernels.root() / "cpp" / "aot"
-    files_of = [aot / f"{name}.{end}" for name in lesson.kernels for end in ("cu", "cpp")]
-    bindings = _with_headers(files_of or [aot / "gpu_array.cpp", aot.parent / "package" / "launch_arguments.hpp"])
-    return {
-        "cells": digest([repr(cells).encode()]),
-        "kernel": digest(kernels.path(name).read_bytes() for name in lesson.kernels),
-        "binding": digest(file.read_bytes() for file in bindings),
-    }
+    sources = {name: (kernels.path(name), aot / f"{name}.cu", aot / f"{name}.cpp") for name in lesson.kernels}
+    return {name: digest(file.read_bytes() for file in _with_headers(files)) for name, files in sources.items()}
 
 
 def _with_headers(sources: Iterable[Path]) -> list[Path]:
@@ -85,12 +97,26 @@ def digest(contents: Iterable[bytes]) -> str:
     return hashlib.sha256(b"".join(contents)).hexdigest()
 
 
-def _recording(slug: str) -> Any:
-    """Return the recorded notebook of lesson `slug`, or None."""
+def _recording(slug: str) -> Path:
+    return kernels.root() / "book" / "recorded" / f"{slug}.ipynb"
+
+
+def _read(recording: Path) -> Any:
+    """Return a recorded notebook, or None if there is no such file."""
     import nbformat
 
-    path = kernels.root() / "book" / "recorded" / f"{slug}.ipynb"
-    return nbformat.read(path, 4) if path.is_file() else None
+    return nbformat.read(recording, 4) if recording.is_file() else None
+
+
+def _by_source(notebook: Any) -> dict[str, list[Any]]:
+    cells = notebook.cells if notebook else ()
+    return {cell.source.strip(): cell.outputs for cell in cells if cell.cell_type == "code"}
+
+
+def _line(text: str) -> Any:
+    from nbformat.v4 import new_output
+
+    return new_output("display_data", {"text/markdown": f"*{text}*", "text/plain": text})
 
 
 def show(slug: str, anchor: str, code: str) -> None:
@@ -100,18 +126,15 @@ def show(slug: str, anchor: str, code: str) -> None:
     """
     from IPython.display import display
 
-    notebook = _recording(slug)
-    if not notebook:
-        return
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip() == code.strip()]
-    outputs = cells[0].outputs if cells else []
-    if cells and (not outputs or outputs[0].get("text", "").startswith("Skipped: ")):  # in the recorded run, too
+    notebook = _read(_recording(slug))
+    outputs = _by_source(notebook).get(code.strip())
+    if not notebook or outputs == [] or (outputs and outputs[0].get("text", "").startswith("Skipped: ")):
         return
     stamp = notebook.metadata["fourways"]["stamp"]
     where = f"{stamp['device'] or 'a machine without a GPU'}, {stamp['date'][:10]}"
     said = f"Recorded on {where}" if outputs else f"This cell has changed since it was recorded on {where}"
     display(_linked(said, slug, anchor), raw=True)
-    for output in outputs:
+    for output in outputs or ():
         if "data" in output:
             data = {kind: content for kind, content in output.data.items() if kind != tables.MIME}
             display(data, metadata=output.metadata, raw=True)

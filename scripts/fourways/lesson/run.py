@@ -18,7 +18,7 @@ from typing import Any
 from fourways import files, kernels, tables, toolchain
 from fourways.lesson.needs import skip_reason
 from fourways.lesson.notebook import Lesson
-from fourways.lesson.recorded import digest, fingerprint
+from fourways.lesson.recorded import digest, kernel_hashes
 
 RECORDS = "FOURWAYS_RECORDS"
 """The environment variable that is set in a lesson that is recorded (`timing.rounds`)."""
@@ -85,7 +85,7 @@ def run_all(
     `wrong` also runs the cells tagged `wrong`,
     as tests do; `record` repeats slow measurements as often as a recording needs. The executed notebooks are written
     to `build/lessons/NN_slug.ipynb`. A complete run that was alone on the machine is stamped there with the machine's
-    versions and its `fingerprint`, so that the book can show it. With `keep`, a lesson that passed before, and whose
+    versions and its `kernel_hashes`, so that the book can show it. With `keep`, a lesson that passed before, and whose
     text, kernels, packages and tools are still the same, keeps that run's notebook, and does not run.
     Raises Interrupted if a signal ends the run; the results of unfinished lessons are lost.
     """
@@ -112,7 +112,7 @@ def run_all(
                         result.notebook = deepcopy(lesson.whole if wrong else lesson.notebook)
                         await _run(result, progress, timeout, {RECORDS: "1"} if record else {})
                     if not (wrong or result.gaps) and alone:
-                        made = {"sources": fingerprint(lesson), "seconds": round(result.seconds, 1)}
+                        made = {"kernels": kernel_hashes(lesson), "seconds": round(result.seconds, 1)}
                         result.notebook.metadata.setdefault("fourways", {})["stamp"] = toolchain.stamp() | made
                     _write(result, None if wrong or not (alone or not toolchain.gpus()) else shared)
             except (OSError, ValueError) as error:
