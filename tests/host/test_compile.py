@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from fourways import host, kernels, toolchain
+from fourways.toolchain import preprocess
 
 HERE = Path(__file__).parent / "kernels"
 
@@ -43,17 +44,19 @@ def counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
 
 def test_the_cache(counted: SimpleNamespace) -> None:
-    assert (counted.filled(), counted.calls()) == (10, 2), "process.cpp, for all kernels, and this one"
-    assert (counted.filled(), counted.calls()) == (10, 2)
-    assert (counted.filled("-DMORE=5"), counted.calls()) == (15, 3)
+    assert (counted.filled(), counted.calls()) == (10, 3), (
+        "process.cpp, for all kernels; this one, preprocessed and compiled"
+    )
+    assert (counted.filled(), counted.calls()) == (10, 3)
+    assert (counted.filled("-DMORE=5"), counted.calls()) == (15, 5)
     header = counted.folder / "amount.cuh"
     header.write_text("#define AMOUNT 20\n")
-    assert (counted.filled(), counted.calls()) == (20, 4)
+    assert (counted.filled(), counted.calls()) == (20, 7)
     header.write_text("#define AMOUNT 10\n")
-    assert (counted.filled(), counted.calls()) == (10, 4)
+    assert (counted.filled(), counted.calls()) == (10, 7)
     source = counted.folder / "fill.cuh"
     source.write_text(source.read_text().replace("AMOUNT +", "2 * AMOUNT +"))
-    assert (counted.filled(), counted.calls()) == (20, 5)
+    assert (counted.filled(), counted.calls()) == (20, 9)
 
 
 def test_our_own_headers_and_the_compiler_are_part_of_the_key(
@@ -62,15 +65,15 @@ def test_our_own_headers_and_the_compiler_are_part_of_the_key(
     clone = tmp_path / "clone"
     shutil.copytree(kernels.root() / "cpp", clone / "cpp")
     monkeypatch.setenv("FOURWAYS_ROOT", str(clone))
-    assert (counted.filled(), counted.calls()) == (10, 2)
+    assert (counted.filled(), counted.calls()) == (10, 3)
     with (clone / "cpp" / "host" / "warp.hpp").open("a") as header:
         header.write("// changed\n")
-    assert (counted.filled(), counted.calls()) == (10, 4)
+    assert (counted.filled(), counted.calls()) == (10, 5)
     monkeypatch.delenv("FOURWAYS_ROOT")
-    assert (counted.filled(), counted.calls()) == (10, 6), "another clone, whose headers are others"
+    assert (counted.filled(), counted.calls()) == (10, 8), "another clone, whose headers are others"
     compiler = Path(os.environ["CXX"])
     compiler.write_text(compiler.read_text() + "# another version\n")
-    assert (counted.filled(), counted.calls()) == (10, 8)
+    assert (counted.filled(), counted.calls()) == (10, 11)
     assert not list((tmp_path / "cache").glob("building-*"))
 
 
@@ -86,6 +89,10 @@ def test_a_compile_error_shows_the_compilers_words_and_the_kernels_lines(counted
 def test_a_kernel_that_other_ways_would_not_find_is_refused(tmp_path: Path) -> None:
     source = tmp_path / "mine.cuh"
     source.write_text('extern "C" __global__ void first() {}\n__global__ void mine(int *y) { y[0] = 1; }\n')
+    host.compile(source).get_function("first")((1,), (1,), ())
+    with pytest.raises(host.CompileError, match='mine must be extern "C": no other way finds it by its plain name'):
+        host.compile(source).get_function("mine")
+    source.write_text("__global__ void mine(int *y) { y[0] = 1; }\n")
     with pytest.raises(host.CompileError, match='mine must be extern "C": no other way finds it by its plain name'):
         host.compile(source)
     source.write_text('extern "C" {\n__global__ void mine(int *y) { y[0] = 1; }\n}\n')
@@ -110,14 +117,15 @@ def test_a_kernel_with_cub_says_that_it_has_no_host_way() -> None:
         ("#include <cooperative_groups.h>", "it includes <cooperative_groups>, GPU-only"),
         ("#include <cooperative_groups/reduce.h>", "it includes <cooperative_groups>"),
         ("#  include <mma.h>", "it includes <mma.h>"),
-        ('    asm volatile("mov.u32 %0, %clock;" : "=r"(x));', "it has inline PTX"),
+        ('    asm volatile("mov.u32 %0, %clock;" : "=r"(y[0]));', "it has inline PTX"),
         ('    asm("");', "it has inline PTX"),
         ('    __asm__ __volatile__("trap;");', "it has inline PTX"),
     ],
 )
 def test_what_has_no_host_way(tmp_path: Path, line: str, reason: str) -> None:
     source = tmp_path / "kernel.cuh"
-    source.write_text(f"// a kernel\n{line}\n")
+    kernel = 'extern "C" __global__ void mine(int *y)'
+    source.write_text(f"{line}\n{kernel} {{}}\n" if "#" in line else f"{kernel} {{\n{line}\n}}\n")
     with pytest.raises(ValueError, match=rf"kernel\.cuh has no host way: {reason}"):
         host.compile(source)
 
@@ -145,14 +153,14 @@ def test_calls_of_compile_that_cannot_work(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(ValueError, match=r"no kernel 'triple' in doublify\.cuh; there are: doublify"):
         host.compile(doublify).get_function("triple")
     (tmp_path / "empty.cuh").write_text("// nothing\n")
-    with pytest.raises(ValueError, match="holds no `__global__ void` function"):
+    with pytest.raises(ValueError, match="holds no kernel: no `__global__ void` function"):
         host.compile(tmp_path / "empty.cuh")
     with pytest.raises(FileNotFoundError, match=r"no file .*/mine\.cuh: host\.compile takes the path"):
         host.compile(tmp_path / "mine.cuh")
     with pytest.raises(ValueError, match=r"timeout is a whole number of seconds, 1 or more; 0\.5 came"):
         host.compile(doublify, timeout=0.5)  # type: ignore[arg-type]
-    monkeypatch.setattr(toolchain, "host_compiler", lambda: None)
-    monkeypatch.setattr(toolchain, "missing", lambda way: f"for {way}: install g++")
+    monkeypatch.setattr(preprocess, "host_compiler", lambda: None)
+    monkeypatch.setattr(preprocess, "missing", lambda way: f"for {way}: install g++")
     with pytest.raises(FileNotFoundError, match="for host compiler: install g"):
         host.compile(doublify)
 

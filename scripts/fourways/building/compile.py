@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fourways import files, toolchain
+from fourways import files, kernels, toolchain
 from fourways.building.resources import Resources, of_log
 
 COMPILERS = ("nvrtc", "nvcc")
@@ -135,7 +135,7 @@ def _nvrtc(path: Path, numbers: Sequence[str], output: str, options: Sequence[st
     }[output]
     # on machines with a driver NVRTC 13.0 has a cache, which confuses builds with and without -ftz
     words = [*target, "--no-cache", *options, *(f"-I{folder}" for folder in (path.parent, *toolchain.include_dirs()))]
-    source = path.read_bytes()
+    source = kernels.text_of(path).encode()
     start = time.perf_counter()
     error, program = nvrtc.nvrtcCreateProgram(source, path.name.encode(), 0, [], [])
     if error:
