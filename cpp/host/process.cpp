@@ -222,6 +222,9 @@ void launch_from(int file, std::size_t size)
     patience = 0;
     if (!problem.empty())
         throw std::runtime_error(problem);
+#ifdef FOURWAYS_BLOCKS
+    between_blocks.end_launch();
+#endif
     for (Memory &memory : memories) {
         if (const char *const byte = memory.changed_beside()) {
             Fault fault{0, 1};

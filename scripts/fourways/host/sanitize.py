@@ -63,6 +63,8 @@ def finding(report: str) -> str:
     kind = _KIND.search(report)
     if not lines or not kind:
         return report
+    if kind[1] == "data race" and len(lines) > 2 and all("written by" in line for line in lines[1::2]):
+        lines.append("If both always write the same value, the answer does not depend on their order.")
     return "\n".join([f"{kind[0]}. {_MEANS.get(kind[1], '')}".rstrip(), *lines])
 
 
