@@ -217,3 +217,13 @@ def test_files_as_people_have_them(tmp_path: Path) -> None:
         "either(int *second)",
     ]
     assert found["instance<64>"].limits == (64, (), (), 512)
+
+
+def test_both_compilers_say_why_and_name_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "two.cuh"
+    file.write_text('#include <stdio.h>\n#include "my_project.h"\nextern "C" __global__ void two(float *y) {}\n')
+    with pytest.raises(building.BuildError) as raised:
+        building.signatures(file)
+    said = str(raised.value)
+    assert "stdio.h" in said and "my_project.h" in said and "two.cuh" in said and "two.cu:" not in said
+    assert said.splitlines()[-1].startswith("Advice: put that header beside the file")

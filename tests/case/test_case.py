@@ -523,3 +523,53 @@ def test_only_the_chosen_ways_are_compiled(file: Path, compilers: SimpleNamespac
     file.write_text(SCALE.replace("long long i", 'asm("");\n    long long i'))  # what the host way would refuse
     assert Case.load(file, reference=halving).ways(["nvcc"]).functions.keys() == {"nvcc"}
     assert [way for way, *_ in compilers.asked] == ["nvrtc", "nvcc"]
+
+
+MAKE = "import numpy as np\n\n\ndef make_inputs(size):\n    return (np.ones(size, np.float32),)\n\n\n"
+ZEROS = """
+__constant__ float table[4];
+__device__ int kept, limit[2];
+__device__ unsigned counted;
+__constant__ float one[] = {1}, two = 2;
+extern "C" __global__ void scale(const float *x, float *y, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && i >= limit[0] && atomicAdd(&counted, 1) >= 0)
+        kept = i, y[i] = HALF * x[i] * (one[0] == 1) + table[i % 4];
+}
+"""
+
+
+def test_variables_that_nobody_fills_are_said(file: Path) -> None:
+    assert Case.load(file).unfilled is None
+    file.write_text(ZEROS.replace("HALF", "0.5f"))
+    said = Case.load(file).unfilled
+    assert said and said.startswith("table, limit hold zeros in every way: a case cannot fill it.")
+
+
+@pytest.mark.parametrize(
+    ("declared", "launch", "said"),
+    [
+        ("__launch_bounds__(64)", "1, 65", r"block \(65,\) has 65 threads; the kernel takes up to 64 by its bounds"),
+        (
+            "__cluster_dims__(4, 1, 1)",
+            "6, 32",
+            r"grid is \(6,\); the kernel takes whole clusters of \(4, 1, 1\) blocks",
+        ),
+        ("__block_size__((64, 1, 1), (1, 1, 1))", "1, 32", r"block is \(32,\); the kernel takes \(64, 1, 1\) alone"),
+        ("", "1, 32, 227 * 1024", "with the kernel's 4096 static bytes a block has more than 232448"),
+    ],
+)
+def test_the_kernels_own_limits_are_checked(file: Path, declared: str, launch: str, said: str) -> None:
+    body = "{ __shared__ volatile float s[1024]; s[threadIdx.x] = x[0]; y[0] = s[threadIdx.x]; }"
+    file.write_text(f'extern "C" __global__ void {declared} scale(const float *x, float *y, int n) {body}')
+    case = file.with_name("limits.py")
+    case.write_text(f"{MAKE}def launch(size):\n    return {launch}\n")
+    with pytest.raises(InputError, match=said):
+        Case.load(file, case=case)
+
+
+def test_none_stands_for_a_name_that_is_not_there(file: Path) -> None:
+    case = file.with_name("none.py")
+    case.write_text(f"{MAKE}size = outputs = sizes = None\n")
+    assert Case.load(file, case=case).size == "n"

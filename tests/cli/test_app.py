@@ -1,5 +1,6 @@
 """The command as a user meets it: help that teaches by example, and errors that end in one message and an exit code."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -56,3 +57,14 @@ def test_a_flaw_of_our_own_keeps_its_traceback() -> None:
 def test_the_doctor_works_without_numpy() -> None:
     done = fourways("doctor", "--json", before="import sys; sys.modules['numpy'] = None")
     assert done.stdout.startswith("{") and "Traceback" not in done.stderr
+
+
+def test_an_output_of_another_encoding_gets_plain_signs(tmp_path: Path) -> None:
+    environment = os.environ | {"PYTHONIOENCODING": "latin-1", "COLUMNS": "100"}
+    text = """import sys
+from fourways.cli import main, options
+sys.modules["fourways.cli.app"].app = lambda: options.say("1 – 2 µs → ☃")
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True)
+    assert done.stdout.decode("latin-1") == "1 - 2 µs > ?\n"

@@ -108,4 +108,5 @@ def _ptx(path: Path, options: Sequence[str]) -> str:
             return build(path, "nvcc", "90", "ptx", ["-rdc=true", *options]).code.decode(errors="replace")
         except BuildError as by_nvcc:
             words = "\n".join(error.said for error in (by_nvrtc, by_nvcc))
-            raise BuildError(f"neither compiler takes {path.name}", words) from None
+            advice = str(by_nvcc).rpartition("Advice: ")[2]  # nvcc has the host's headers, too
+            raise BuildError(f"neither compiler takes {path.name}", words, advice) from None

@@ -1,13 +1,14 @@
 """A user's kernel, outside any lesson, with any signature: its inputs, its reference, its launch, its ways."""
 
 import functools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fourways import building, kernels
+from fourways import building, kernels, toolchain
 from fourways.building import BuildError
 from fourways.case.entry import entry_of
 from fourways.case.file import CaseFile, named_reference
@@ -19,6 +20,10 @@ from fourways.kernels import Signature
 from fourways.ways import WAYS, Ways, missing
 
 _UNJUDGED = "Checked against the host way: a mistake in the kernel's idea goes unseen; write a reference into a case."
+_WRITES = (  # or hands on, so that somebody may write
+    r"(?:\+\+|--|&)\s*{0}\b|[(,]\s*{0}\s*[,)+]"
+    r"|\b{0}\b\s*(?:\[[^\]]*\]\s*|\.\s*\w+\s*)*(?:\+\+|--|(?:[-+*/|^%&]|<<|>>)?=(?!=))"
+)
 _JUDGE = "which says what is right where no reference does"
 _NO_TEMPLATES = (
     'it finds no template and no namespace by name; write an extern "C" kernel that calls a __device__ function'
@@ -94,6 +99,22 @@ class Case:
     def has_shared(self) -> bool:
         """Whether it asks for dynamic shared memory."""
         return self.launch_of(self.make_inputs(self.probe))[2] > 0
+
+    @functools.cached_property
+    def unfilled(self) -> str | None:
+        """A sentence on the variables of the kernel's module that hold zeros, because nobody fills them; or None."""
+        _, variables = toolchain.declared(self.path, self.options)
+        blank = [each.name for each in variables if not each.is_initialised]
+        zeros = [name for name in blank if not re.search(_WRITES.format(name.rpartition("::")[2]), self._device_code)]
+        if not zeros:
+            return None
+        what = f"{zeros[0]} holds" if len(zeros) == 1 else f"{', '.join(zeros)} hold"
+        return f"{what} zeros in every way: a case cannot fill it. Give it an initial value, or the kernel an array."
+
+    @property
+    def _device_code(self) -> str:
+        """The file without comments and without the calls that fill a variable from the host."""
+        return re.sub(r"\bcudaMemcpy\w*\s*\([^;]*;", "", kernels.without_comments(self.source))
 
     def make_inputs(self, size: int) -> tuple:
         """The size, and the case's inputs: NumPy arrays, and scalars of the kernel's dtypes; a struct is a `np.void`.

@@ -4,6 +4,10 @@ The subcommands import most packages only where they call them, so that `--help`
 without NumPy, and `fourways run` loads no profiler, linker or book.
 """
 
+import codecs
+import io
+import sys
+
 import typer
 
 from fourways.cli import case, choose, classes, kernels, lessons, machine, measure, package, profile, timeline
@@ -50,8 +54,21 @@ for command in (
     app.command()(command)
 
 
+_PLAIN = {"–": "-", "µ": "u", "×": "x", "→": ">", "…": "~", "“": '"', "”": '"', "‘": "'", "’": "'"}
+
+
+def _plainly(error: UnicodeError) -> tuple[str, int]:
+    """Signs that the output's encoding has not, in those that every encoding has."""
+    assert isinstance(error, UnicodeEncodeError)
+    return "".join(_PLAIN.get(sign, "?") for sign in error.object[error.start : error.end]), error.end
+
+
 def main() -> None:
     """Run the command. A user's mistake ends with a message and no traceback; exit code 2 for bad arguments, else 1."""
+    codecs.register_error("plainly", _plainly)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="plainly")
     try:
         app()
     except Exception as error:
