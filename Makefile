@@ -18,6 +18,13 @@ export UV_SYSTEM_CERTS ?= 1
 BUNDLES := $(wildcard /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt)
 export PIP_CERT ?= $(firstword $(SSL_CERT_FILE) $(BUNDLES))
 
+# A mirror that only one of the two installers is told of serves both.
+ifdef PIP_INDEX_URL
+export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
+else ifdef UV_DEFAULT_INDEX
+export PIP_INDEX_URL := $(UV_DEFAULT_INDEX)
+endif
+
 ifneq ($(shell test -w "$$HOME" && echo yes),yes)
 $(info no home folder that can be written: caches go to build/home)
 export HOME := $(CURDIR)/build/home
@@ -37,18 +44,27 @@ PY := .venv/bin/python
 # uv would install into an environment of somebody else's that is active, a Conda environment too.
 export VIRTUAL_ENV := $(CURDIR)/.venv
 # A new module asks for a new editable install, which knows each by its name.
+TESTED := .venv/.tests
 READY := .venv/.ready-$(shell find scripts -name '*.py' | LC_ALL=C sort | cksum | cut -d' ' -f1)
 endif
 FOURWAYS := $(PY) -m fourways
 
 setup: $(READY)
 
+OFFLINE := { echo 'Without a network: see "A GPU machine without network" in book/installation.md' >&2; exit 1; }
+
 .venv/.packages: requirements.lock
-	@python3 scripts/check_system.py
+	@python3 scripts/check_python.py && python3 scripts/check_system.py
 	@echo "The environment, in .venv: half a minute, and the first time the download of more than half a gigabyte"
-	python3 -m venv .venv
-	.venv/bin/python -m pip install --quiet --disable-pip-version-check "uv>=0.13"
-	.venv/bin/uv pip install --require-hashes -r requirements.lock
+	python3 -m venv $(if $(wildcard $@),,--clear) .venv
+	@rm -f $@  # an installation that is interrupted begins anew: pip and uv take a package half there for whole
+	sed -n '/^uv==/,/# via/p' requirements.lock | .venv/bin/python -m pip install --quiet --disable-pip-version-check \
+		--retries 2 --require-hashes -r /dev/stdin || $(OFFLINE)
+	.venv/bin/uv pip install --require-hashes -r requirements.lock || $(OFFLINE)
+	@touch $@
+
+.venv/.tests: .venv/.packages requirements-test.lock
+	.venv/bin/uv pip install --require-hashes --no-deps -r requirements-test.lock || $(OFFLINE)
 	@touch $@
 
 .venv/.ready-%: .venv/.packages pyproject.toml $(CPP)
@@ -93,8 +109,8 @@ release: book
 
 PYTEST := $(PY) -m pytest -n $$(($$(nproc) + 1)) --dist worksteal
 
-test: setup
-	@echo "The quick tests: about five minutes on two processors"
+test: setup $(TESTED)
+	@echo "The quick tests: about six minutes on two processors"
 	$(PYTEST) -m "not long"
 
 # axe-core, for the tests of the pages' accessibility: a package that holds it, without what it needs to run by itself. Optional.
@@ -102,23 +118,29 @@ build/axe:
 	-$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --target $@ axe-playwright-python==0.1.8
 
 test-all: test $(if $(PYTHON),,build/axe)
-	@echo "The long tests: about twenty minutes on two processors"
+	@echo "The long tests: about twelve minutes on two processors"
 	$(PYTEST) -m long
 
-smoke: setup
+smoke: setup $(TESTED)
 	$(PY) -m pytest -n 4 --dist worksteal tests/gpu/test_smoke.py
 
-gpu: setup
+gpu: setup $(TESTED)
 	$(PY) -m pytest -n 4 --dist loadgroup tests/gpu
 
-lint: setup
+lint: setup $(TESTED)
 	$(PY) -m ruff check && $(PY) -m ruff format --check && $(PY) -m mypy
 	$(dir $(PY))lint-imports --no-cache --no-logo
 
-# Not the extra `more`, which only a GPU makes use of; of PyCUDA, which is built, what it needs.
-EXTRAS := --extra advanced --extra book --extra profile --extra test --extra pycuda --no-emit-package pycuda
+# Three files: for all; what else a GPU makes use of (of PyCUDA, which is built, what it needs); what else tests use.
+# Nothing of the extra `more`. Each file holds the versions that uv prefers for the next.
+COMPILE := .venv/bin/uv pip compile pyproject.toml --universal --generate-hashes --python-version 3.11 --no-header
+BESIDES = $$(sed -n '/^[a-z]/s/[^a-z0-9.-].*//p' requirements.lock | sed 's/^/--no-emit-package /')
 lock: .venv/.packages
-	.venv/bin/uv pip compile pyproject.toml --universal --generate-hashes --python-version 3.11 --no-header $(EXTRAS) --output-file requirements.lock
+	$(COMPILE) --extra advanced --extra book --output-file requirements.lock
+	cat requirements.lock >> requirements-gpu.lock
+	$(COMPILE) $(BESIDES) --extra profile --extra pycuda --no-emit-package pycuda --output-file requirements-gpu.lock
+	cat requirements.lock requirements-gpu.lock >> requirements-test.lock
+	$(COMPILE) $(BESIDES) --extra profile --extra test --output-file requirements-test.lock
 
 clean:
 	rm -rf build .venv

@@ -10,8 +10,11 @@ import sys
 import sysconfig
 from pathlib import Path
 
-NEWEST = {"__GNUC__": ("GCC", 15), "__clang_major__": ("Clang", 20)}
-"""The newest compilers that nvcc 13.0 accepts (its crt/host_config.h), by the macro that holds their version."""
+ACCEPTED = {"__clang_major__": ("Clang", 10, 20), "__GNUC__": ("GCC", 11, 15)}
+"""The oldest compilers that know the host way's C++20, and the newest that nvcc 13.0 accepts (its crt/host_config.h).
+
+The macros hold their versions; Clang defines both.
+"""
 
 
 def macros(*compiler: str) -> dict[str, str]:
@@ -24,10 +27,17 @@ def macros(*compiler: str) -> dict[str, str]:
 
 
 python = ".".join(map(str, sys.version_info[:2]))
-if not (3, 11) <= sys.version_info[:2] <= (3, 14):
-    sys.exit(f"Four Ways needs Python 3.11 to 3.14, and python3 is {python}: put one of these first on PATH")
+clone = str(Path.cwd())
+if unfit := sorted({*"'\"$`\\:;*?[]\n"} & {*clone}):
+    signs = " and ".join(map(repr, unfit))
+    sys.exit(
+        f"the path of this clone, {clone!r}, holds {signs}; make, CMake or nvcc would misread it: rename the folder"
+    )
 
-named = shlex.split(os.environ.get("CXX", ""))
+try:
+    named = shlex.split(os.environ.get("CXX", ""))
+except ValueError as error:
+    sys.exit(f"CXX is {os.environ['CXX']!r} ({error}): unset CXX, or give the path of a C++ compiler")
 if named and not macros(*named):
     sys.exit(f"CXX names a C++ compiler that does not run, {shlex.join(named)}: unset CXX, or give its path")
 
@@ -42,9 +52,15 @@ if missing := " ".join(package for package, is_here in here.items() if not is_he
 # Without CXX, CMake takes c++, the host way takes g++, and nvcc takes gcc.
 for compiler in [named] if named else [["c++"], ["g++"], ["gcc"]]:
     defined = macros(*compiler)
-    for macro, (name, newest) in NEWEST.items():
-        if int(defined.get(macro, 0)) > newest:
-            sys.exit(
-                f"{shlex.join(compiler)} is {name} {defined[macro]}, and nvcc 13.0 accepts {name} up to {newest}: "
-                "install g++-15 (on Debian or Ubuntu: apt install g++-15), then `export CXX=g++-15` and start again"
-            )
+    macro = next((macro for macro in ACCEPTED if macro in defined), None)
+    if macro is None:
+        continue
+    (name, oldest, newest), version = ACCEPTED[macro], int(defined[macro])
+    if not oldest <= version <= newest:
+        why = (
+            f"nvcc 13.0 accepts {name} up to {newest}" if version > newest else f"C++20 needs {name} {oldest} or newer"
+        )
+        sys.exit(
+            f"{shlex.join(compiler)} is {name} {version}, and {why}: "
+            "install g++-15 (on Debian or Ubuntu: apt install g++-15), then `export CXX=g++-15` and start again"
+        )

@@ -1,5 +1,6 @@
 """What the system lacks is said before anything is downloaded, by the name of Debian's package."""
 
+import ast
 import os
 import shlex
 import subprocess
@@ -14,10 +15,10 @@ from fourways import doctor, toolchain
 PRELUDE = "import runpy, shutil, sys, sysconfig, importlib.util; {}; runpy.run_path({!r})"
 
 
-def check(root: Path, lacking: str = "pass") -> str:
+def check(root: Path, lacking: str = "pass", script: str = "check_system.py", folder: Path | None = None) -> str:
     """The check's message for this system, or for one that lacks something; "" where all is well."""
-    program = PRELUDE.format(lacking, str(root / "scripts" / "check_system.py"))
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    program = PRELUDE.format(lacking, str(root / "scripts" / script))
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=folder)
     assert (done.returncode == 1) == bool(done.stderr) and "Traceback" not in done.stderr, done.stderr
     return done.stderr
 
@@ -28,13 +29,32 @@ def check(root: Path, lacking: str = "pass") -> str:
         ("sysconfig.get_path = lambda name: '/nowhere'", "apt install python3-dev"),
         ("shutil.which = lambda name: None", "apt install g++"),
         ("importlib.util.find_spec = lambda name: None", "apt install python3-venv"),
-        ("sys.version_info = (3, 10, 1)", "needs Python 3.11 to 3.14, and python3 is 3.10"),
-        ("sys.version_info = (3, 15, 0)", "needs Python 3.11 to 3.14, and python3 is 3.15"),
     ],
 )
 def test_what_is_missing_is_named(root: Path, lacking: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CXX", raising=False)
     assert words in check(root, lacking)
+
+
+@pytest.mark.parametrize("version", [(2, 7, 18), (3, 6, 8), (3, 10, 1), (3, 15, 0)])
+def test_another_python_is_named_first(root: Path, version: tuple[int, int, int]) -> None:
+    """By a file that an old Python can read: an f-string, an annotation or `:=` would end it with a SyntaxError."""
+    said = check(root, f"sys.version_info = {version}", "check_python.py")
+    assert f"needs Python 3.11 to 3.14, and python3 is {version[0]}.{version[1]}:" in said
+    tree = ast.parse((root / "scripts" / "check_python.py").read_text(encoding="utf-8"))
+    assert {type(node).__name__ for node in ast.walk(tree)}.isdisjoint({"JoinedStr", "NamedExpr", "AnnAssign", "arg"})
+    assert check(root, script="check_python.py") == ""
+
+
+@pytest.mark.parametrize(
+    "name", ["it's", "do$lar", "semi;colon", "a*", 'say "hi"', "back\\slash", "`x`", "co:lon", "two\nlines"]
+)
+def test_a_folder_whose_name_a_tool_would_misread(root: Path, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    said = check(root, folder=tmp_path / name)
+    assert said.startswith("the path of this clone, ") and said.count("\n") == 1 and "rename the folder" in said
+    (tmp_path / "with blank, ü, %, #, (, =").mkdir()
+    assert check(root, folder=tmp_path / "with blank, ü, %, #, (, =") == ""
 
 
 @pytest.fixture
@@ -66,10 +86,11 @@ def test_a_compiler_that_nvcc_refuses_is_named(
         newest = doctor.newest_host_compiler(include, kind) or pytest.skip("no nvcc here")
         predefines(program, macro, newest)
         assert check(root) == ""
-        predefines(program, macro, newest + 1)
-        said = check(root)
-        assert f" {newest + 1}," in said and f"up to {newest}:" in said and "CXX=g++-15" in said
-        assert said.startswith(os.environ.get("CXX", name))
+        for version, words in ((newest + 1, f"up to {newest}:"), (8, "or newer:")):
+            predefines(program, macro, version)
+            said = check(root)
+            assert f" {version}," in said and words in said and "CXX=g++-15" in said
+            assert said.startswith(os.environ.get("CXX", name))
 
 
 def test_a_compiler_that_nobody_takes_may_be_of_any_version(
@@ -89,6 +110,8 @@ def test_a_named_compiler_that_does_not_run(
 ) -> None:
     monkeypatch.setenv("CXX", words)
     assert words in check(root)
+    monkeypatch.setenv("CXX", 'g++ "')
+    assert check(root).startswith("CXX is 'g++ \"' (No closing quotation): ")
 
 
 def test_readme_and_ci_name_these_packages(root: Path) -> None:

@@ -1,6 +1,8 @@
 """Files are written whole or not at all, refused before the work rather than after it, and shown as short paths."""
 
+import errno
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -25,10 +27,10 @@ def test_a_disk_that_fills_up_leaves_the_old_file(tmp_path: Path, monkeypatch: p
 
     def half(self: Path, content: bytes) -> None:
         self.open("wb").write(content[:1])
-        raise OSError("no space left on device")
+        raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Path, "write_bytes", half)
-    with pytest.raises(OSError, match="no space left"):
+    with pytest.raises(OSError, match=f"No space left on device: '{path}'"):
         files.write_bytes(path, b"new")
     assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
 
@@ -78,6 +80,27 @@ def test_the_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     assert files.cache_dir() == Path("/xdg/fourways")
     monkeypatch.setenv("FOURWAYS_CACHE_DIR", "/mine")
     assert files.cache_dir() == Path("/mine")
+    monkeypatch.setenv("FOURWAYS_CACHE_DIR", "relative")
+    assert files.cache_dir() == Path.cwd() / "relative", "compilers run in other folders"
+    monkeypatch.setenv("FOURWAYS_CACHE_DIR", "~/mine")
+    assert files.cache_dir() == tmp_path / "mine"
+
+
+def test_a_kept_source_is_whole(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("FOURWAYS_CACHE_DIR", str(tmp_path))
+    text = "__global__ void kernel() {}"
+    path = files.source_file(text)
+    path.write_text("")
+    assert files.source_file(text) == path and path.read_text() == text
+
+
+def test_old_temporary_folders_are_swept(tmp_path: Path) -> None:
+    for name in (".book-new", ".book-old", "book-old"):
+        (tmp_path / name / "below").mkdir(parents=True)
+        if "old" in name:
+            os.utime(tmp_path / name, (1, 1))
+    files.sweep(tmp_path, ".book-")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".book-new", "book-old"]
 
 
 def test_threads_may_write_the_same_file(tmp_path: Path) -> None:

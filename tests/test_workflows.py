@@ -1,5 +1,6 @@
 """GitHub's workflows: nothing is published before the tests have passed, and the newest packages are tried weekly."""
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,9 @@ def test_publishing_waits_for_the_tests(root: Path) -> None:
     jobs = workflow(root, "publish.yml")["jobs"]
     tests = [name for name, job in jobs.items() if job.get("uses") == "./.github/workflows/ci.yml"]
     assert tests and "workflow_call" in workflow(root, "ci.yml")[True]
-    others = {name: job for name, job in jobs.items() if name not in tests}
-    assert others
-    for job in others.values():
-        assert job["needs"] == tests[0] and "if" not in job, "a condition such as always() would not wait for success"
+    waits = {name: job["needs"] for name, job in jobs.items() if name not in tests}
+    assert waits == {"book": tests[0], "publish": "book"}
+    assert not any("if" in job for job in jobs.values()), "a condition such as always() would not wait for success"
 
 
 def test_a_push_is_tested_once(root: Path) -> None:
@@ -32,7 +32,16 @@ def test_a_push_is_tested_once(root: Path) -> None:
 def test_only_the_job_that_publishes_may_write(root: Path) -> None:
     publish = workflow(root, "publish.yml")
     assert publish["permissions"] == workflow(root, "ci.yml")["permissions"] == {"contents": "read"}
-    assert [name for name, job in publish["jobs"].items() if "permissions" in job] == ["book"]
+    assert [name for name, job in publish["jobs"].items() if "permissions" in job] == ["publish"]
+    used = [step.get("uses", "").split("/")[0] for step in publish["jobs"]["publish"]["steps"]]
+    assert used == ["actions", "peaceiris", ""] and "make" not in str(publish["jobs"]["publish"])
+
+
+def test_actions_are_pinned_by_commit(root: Path) -> None:
+    """A tag can be moved. Each comment says which tag it was."""
+    for file in (root / ".github" / "workflows").iterdir():
+        for line in re.findall(r"uses: (?!\./)(.*)", file.read_text(encoding="utf-8")):
+            assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40}  # v[\d.]+", line), f"{file.name}: {line}"
 
 
 def test_the_weekly_run_has_the_newest_of_all_that_needs_no_gpu(root: Path) -> None:
@@ -42,4 +51,4 @@ def test_the_weekly_run_has_the_newest_of_all_that_needs_no_gpu(root: Path) -> N
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = sorted(project["optional-dependencies"].keys() - {"more", "pycuda"})
     upgrade = ".venv/bin/uv pip install --upgrade -r pyproject.toml" + "".join(f" --extra {extra}" for extra in extras)
-    assert commands == ["make .venv/.packages", upgrade, "make test"]
+    assert commands == ["make .venv/.tests", upgrade, "make test"]

@@ -1,9 +1,4 @@
-"""Sphinx: a lesson's page offers its notebook for download.
-
-The EPUB gets the version.
-"""
-
-from fourways import __version__
+"""Sphinx: a lesson's page offers its notebook for download."""
 
 
 def add_buttons(app, pagename, templatename, context, doctree):
@@ -29,6 +24,5 @@ def add_buttons(app, pagename, templatename, context, doctree):
 
 def setup(app):
     """Called by Sphinx."""
-    app.connect("config-inited", lambda _, config: setattr(config, "version", __version__))
     app.connect("html-page-context", add_buttons, priority=502)  # after the theme's own
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -3,7 +3,7 @@
 // Blocks run one after another. A block runs as plain loops over its threads until one of them meets a barrier or a
 // shuffle; from there on every CUDA thread is an OS thread, so that sanitizers see real races. They cannot see a race
 // between two blocks: between_blocks.hpp finds those. Vector types, dim3 and words like __global__ come from CUDA's own
-// headers.
+// headers. What a kernel includes from include/ stands before CUDA's header of that name.
 //
 // Macros: FOURWAYS_THREADS, OS threads from the start (for ThreadSanitizer); FOURWAYS_PATIENCE, the seconds that a lane
 // waits for the other lanes of its warp (default 30).
@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cassert>
-#include <cmath>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -19,7 +18,11 @@
 
 #include <vector_functions.h>
 
+#include "atomics.hpp"
 #include "entry.hpp"
+#include "intrinsics.hpp"
+#include "math.hpp"
+#include "no_host_way.hpp"
 
 #ifndef FOURWAYS_PATIENCE
 #define FOURWAYS_PATIENCE 30
@@ -36,7 +39,15 @@ const unsigned fourways::lane_patience = FOURWAYS_PATIENCE;
 #define __launch_bounds__(...)
 
 inline void __syncthreads(int line = __builtin_LINE()) { fourways::sync_block(line); }
-inline void __syncwarp(unsigned mask = ~0u) { fourways::meet({mask, fourways::lane()}); }
+inline int __syncthreads_count(int vote, int line = __builtin_LINE()) { return fourways::sync_block(line, vote != 0); }
+inline int __syncthreads_or(int vote, int line = __builtin_LINE()) { return fourways::sync_block(line, vote != 0) != 0; }
+inline int __syncthreads_and(int vote, int line = __builtin_LINE()) { return fourways::sync_block(line, !vote) == 0; }
+inline void __syncwarp(unsigned mask = ~0u)
+{
+    fourways::Visit visit{mask, fourways::lane()};
+    visit.orders = true;
+    fourways::meet(visit);
+}
 inline unsigned __ballot_sync(unsigned mask, int vote)
 {
     return fourways::meet({mask, fourways::lane(), vote != 0}).votes;
@@ -58,18 +69,35 @@ template <class Value> Value shuffle(unsigned mask, Value value, unsigned source
     return value;
 }
 
-// Relaxed, as on the GPU: an atomic orders nothing but itself.
-template <class Value, class Change> [[gnu::always_inline]] inline Value update(Value *place, Change change)
+// Brings all values of the lanes that meet, as bits, and their mask.
+template <class Value> Visit gather(unsigned mask, Value value, unsigned long long (&all)[warpSize])
 {
-    Value old, changed;
-    __atomic_load(place, &old, __ATOMIC_RELAXED);
-    do
-        changed = change(old);
-    while (!__atomic_compare_exchange(place, &old, &changed, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-    return old;
+    static_assert(sizeof(Value) <= 8, "a lane brings at most 8 bytes");
+    Visit visit{mask, lane()};
+    std::memcpy(&visit.value, &value, sizeof(Value));
+    visit.all = all;
+    return meet(visit);
 }
 
-template <class Value> using Same = std::type_identity_t<Value>; // converts, so that atomicAdd(&count, 1) compiles
+template <class Value> unsigned lanes_with(unsigned mask, Value value, unsigned &met)
+{
+    unsigned long long all[warpSize];
+    const Visit visit = gather(mask, value, all);
+    unsigned same = 0;
+    for (unsigned i = 0; i < warpSize; ++i)
+        same |= unsigned(all[i] == visit.value) << i;
+    met = visit.mask;
+    return same & met;
+}
+
+template <class Value, class Change> Value reduced(unsigned mask, Value value, Change change)
+{
+    unsigned long long all[warpSize];
+    unsigned others = gather(mask, value, all).mask & ~(1u << lane());
+    for (; others; others &= others - 1)
+        value = change(value, Value(all[__builtin_ctz(others)]));
+    return value;
+}
 
 } // namespace fourways
 
@@ -93,36 +121,33 @@ template <class Value> Value __shfl_xor_sync(unsigned mask, Value value, int bit
     return fourways::shuffle(mask, value, source < fourways::first_lane(width) + width ? source : lane);
 }
 
-template <class Value> Value atomicAdd(Value *place, fourways::Same<Value> value)
+template <class Value> unsigned __match_any_sync(unsigned mask, Value value)
 {
-    return fourways::update(place, [=](Value old) { return Value(old + value); });
+    unsigned met;
+    return fourways::lanes_with(mask, value, met);
 }
-template <class Value> Value atomicSub(Value *place, fourways::Same<Value> value)
+template <class Value> unsigned __match_all_sync(unsigned mask, Value value, int *all)
 {
-    return fourways::update(place, [=](Value old) { return Value(old - value); });
-}
-template <class Value> Value atomicMax(Value *place, fourways::Same<Value> value)
-{
-    return fourways::update(place, [=](Value old) { return old < value ? value : old; });
-}
-template <class Value> Value atomicMin(Value *place, fourways::Same<Value> value)
-{
-    return fourways::update(place, [=](Value old) { return value < old ? value : old; });
-}
-template <class Value> Value atomicExch(Value *place, fourways::Same<Value> value)
-{
-    return fourways::update(place, [=](Value) { return value; });
-}
-template <class Value> Value atomicCAS(Value *place, fourways::Same<Value> expected, fourways::Same<Value> value)
-{
-    return fourways::update(place, [=](Value old) { return old == expected ? value : old; });
+    unsigned met;
+    *all = fourways::lanes_with(mask, value, met) == met;
+    return *all ? met : 0;
 }
 
-inline void __trap() { std::abort(); }
+#define FOURWAYS_REDUCE(name, Value, change)                                                                           \
+    inline Value name(unsigned mask, Value value)                                                                      \
+    {                                                                                                                  \
+        return fourways::reduced(mask, value, [](Value a, Value b) { return change; });                                \
+    }
+FOURWAYS_REDUCE(__reduce_add_sync, int, int(unsigned(a) + unsigned(b)))
+FOURWAYS_REDUCE(__reduce_add_sync, unsigned, a + b)
+FOURWAYS_REDUCE(__reduce_max_sync, int, max(a, b))
+FOURWAYS_REDUCE(__reduce_max_sync, unsigned, max(a, b))
+FOURWAYS_REDUCE(__reduce_min_sync, int, min(a, b))
+FOURWAYS_REDUCE(__reduce_min_sync, unsigned, min(a, b))
+FOURWAYS_REDUCE(__reduce_and_sync, unsigned, a & b)
+FOURWAYS_REDUCE(__reduce_or_sync, unsigned, a | b)
+FOURWAYS_REDUCE(__reduce_xor_sync, unsigned, a ^ b)
+
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence_block() { __threadfence(); }
-template <class Value> Value __ldg(const Value *place) { return *place; }
-inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
-inline float rsqrtf(float x) { return 1 / std::sqrt(x); }
-template <class One, class Two> constexpr auto max(One a, Two b) { return std::common_type_t<One, Two>(a < b ? b : a); }
-template <class One, class Two> constexpr auto min(One a, Two b) { return std::common_type_t<One, Two>(b < a ? b : a); }
+inline void __threadfence_system() { __threadfence(); }

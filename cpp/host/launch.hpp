@@ -40,10 +40,16 @@ class Launch {
     std::deque<Warp> warps;
     struct NextBarrier {
         Launch *launch;
-        void operator()() noexcept { launch->first_waiting.store(nobody, std::memory_order_relaxed); }
+        void operator()() noexcept
+        {
+            launch->first_waiting.store(nobody, std::memory_order_relaxed);
+            launch->counted = launch->votes.exchange(0, std::memory_order_relaxed);
+        }
     };
     static constexpr long long nobody = -1;
     std::atomic<long long> first_waiting = nobody;    // at the present barrier: its line in the kernel, and the thread
+    std::atomic<unsigned> votes = 0;                  // of those who have come to it
+    unsigned counted;                                 // at the last one
     std::optional<std::barrier<NextBarrier>> threads; // those of the block that have not returned
     std::barrier<NextBlock> block_end{size, {this}};
     std::atomic<int> start = waiting;
@@ -135,7 +141,7 @@ class Launch {
 public:
     Launch(const Kernel &kernel, Arguments arguments) : kernel(kernel), arguments(arguments) {}
 
-    void sync_block(int line)
+    unsigned sync_block(int line, bool vote)
     {
         if (!threaded)
             become_threads();
@@ -148,7 +154,9 @@ public:
                                      "__syncthreads() of line " + std::to_string(first / 1024) + ", thread " +
                                      std::to_string(rank()) + " in that of line " + std::to_string(line) +
                                      ": all threads of a block must come to the same one");
+        votes.fetch_add(vote, std::memory_order_relaxed);
         threads->arrive_and_wait();
+        return counted;
     }
 
     Visit meet(Visit visit)

@@ -37,8 +37,10 @@ namespace fourways {
 char *dynamic_memory;
 bool threaded;
 
-void sync_block(int line) { launch->sync_block(line); }
+unsigned sync_block(int line, bool vote) { return launch->sync_block(line, vote); }
 Visit meet(Visit visit) { return launch->meet(visit); }
+long long nanoseconds() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+void sleep(unsigned nanoseconds) { std::this_thread::sleep_for(std::chrono::nanoseconds(nanoseconds)); }
 
 namespace {
 

@@ -49,14 +49,19 @@ struct Dynamic {
 };
 inline constexpr Dynamic dynamic;
 
-// What a lane brings to a meeting of its warp, and takes home: the value of lane `source`, and who brought non-zero.
+// What a lane brings to a meeting of its warp, and takes home: the mask of those that met, the value of lane `source`,
+// who brought non-zero, and, where `all` is not null, everybody's values.
 struct Visit {
     unsigned mask, source;
     unsigned long long value = 0;
     unsigned votes = 0;
+    unsigned long long *all = nullptr;
+    bool orders = false; // memory, as __syncwarp does; a shuffle or a vote does not
 };
 Visit meet(Visit visit);
-void sync_block(int line); // of the __syncthreads() in the kernel file
+unsigned sync_block(int line, bool vote = false); // line of the __syncthreads() in the kernel file; returns the votes
+long long nanoseconds();                          // since some moment
+void sleep(unsigned nanoseconds);
 
 inline unsigned rank() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
 inline unsigned lane() { return rank() % warpSize; }

@@ -1,14 +1,20 @@
 """Small helpers for files and texts: atomic writes, results as JSON, texts without colours, short paths."""
 
+import contextlib
 import hashlib
 import json
 import os
 import re
+import shutil
 import tempfile
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+CACHE_BYTES = 2**30
+"""The bound of the folder `cache_dir()`, in bytes: what was not used for longest goes first."""
 
 
 def write_text(path: Path, text: str) -> None:
@@ -23,6 +29,8 @@ def write_bytes(path: Path, content: bytes) -> None:
     try:
         temporary.write_bytes(content)
         temporary.replace(path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error  # a full disk's error names no file
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -62,7 +70,43 @@ def short(path: Path) -> Path:
 def cache_dir() -> Path:
     """Return the folder for compiled code: `FOURWAYS_CACHE_DIR`, or `fourways` in the user's cache folder."""
     named = os.environ.get("FOURWAYS_CACHE_DIR")
-    return Path(named) if named else Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "fourways"
+    folder = Path(named) if named else Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "fourways")
+    return folder.expanduser().absolute()
+
+
+def own_cache_dir(to_write: bool = False) -> Path:
+    """Return the folder for compiled code, and make it if it is not there. What lies in it is run.
+
+    Raises OSError if it cannot be made, or written with `to_write`, and if it belongs to another user.
+    """
+    folder, hint = cache_dir(), "set FOURWAYS_CACHE_DIR to a folder of your own that can be written"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if to_write:
+            tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise OSError(f"compiled kernels cannot be kept in {folder} ({error.strerror}): {hint}") from None
+    if folder.stat().st_uid != os.geteuid():
+        raise OSError(f"compiled kernels cannot be kept in {folder}, which belongs to another user: {hint}")
+    return folder
+
+
+def cache_entries() -> list[tuple[float, int, Path]]:
+    """Return what can be deleted from the cache by itself, the longest unused first: time, bytes, path."""
+    folder, entries = cache_dir(), []
+    for path in [*folder.glob("*"), *folder.glob("bindings/*"), *folder.glob("sources/*")]:
+        if path.name not in ("bindings", "sources"):
+            with contextlib.suppress(FileNotFoundError):  # another process may delete it
+                held = [path, *path.rglob("*")] if path.is_dir() and not path.is_symlink() else [path]
+                entries.append((path.lstat().st_mtime, sum(each.lstat().st_size for each in held), path))
+    return sorted(entries)
+
+
+def sweep(folder: Path, prefix: str) -> None:
+    """Delete the temporary folders `prefix…` in `folder` that are older than a day: a killed command left them."""
+    for left in folder.glob(f"{prefix}*"):
+        if left.lstat().st_mtime < time.time() - 24 * 3600:
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def source_file(source: str | Path) -> Path:
@@ -74,7 +118,7 @@ def source_file(source: str | Path) -> Path:
     if "__global__" not in str(source):
         return Path(source)
     text = str(source)
-    path = cache_dir() / "sources" / hashlib.sha256(text.encode()).hexdigest()[:16] / "kernel.cu"
-    if not path.is_file():
+    path = own_cache_dir() / "sources" / hashlib.sha256(text.encode()).hexdigest()[:16] / "kernel.cu"
+    if not path.is_file() or path.read_bytes() != text.encode():  # a full disk, or another user, may have spoiled it
         write_text(path, text)
     return path

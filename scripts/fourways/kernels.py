@@ -426,10 +426,18 @@ def is_file(name: str) -> bool:
     return Path(name).suffix in (".cu", ".cuh")
 
 
+def check_path(path: Path) -> None:
+    """Raise InputError if nvcc cannot be given this path. It calls a shell, which reads signs in the quoted names."""
+    for known_as in (path.absolute(), path.resolve()):
+        if unfit := sorted({*'"$`\\\n'} & {*str(known_as)}):
+            raise InputError(f"{str(known_as)!r}: nvcc takes no path with {' or '.join(map(repr, unfit))}; rename it")
+
+
 def user_file(name: str) -> Path:
     """The path of a kernel file that a user names. Raises InputError where there is none."""
     if not Path(name).is_file():
         raise NotThereError(f"no file {name}: give the path of a .cu or .cuh, or a lesson's number")
+    check_path(Path(name))
     return Path(name)
 
 

@@ -18,7 +18,7 @@ from typer.main import get_command
 
 from fourways import book, cli, figures, lesson, tables, ways
 from fourways.book.build import render
-from fourways.book.merge import BookError, merge, readable
+from fourways.book.merge import BookError, merge, provenance, readable, shown
 
 STAMP = {"device": "NVIDIA T1000", "driver": "580.1", "nvcc": "13.0.88", "nvrtc": "13.0", "date": "2026-11-21T10:00:00"}
 COMMANDS = get_command(cli.app)
@@ -392,6 +392,29 @@ def test_a_recording_that_does_not_fit_its_own_stamp_is_refused(clone: Path) -> 
     recording = record(clone / "lessons" / "00_fresh.md", "sign", code_cells=2)
     with pytest.raises(BookError, match="holds 2 code cells, the lesson has 4"):
         merge(lesson.find("00"), recording)
+
+
+def test_a_broken_recording_names_its_file(clone: Path) -> None:
+    recording = record(clone / "lessons" / "00_fresh.md", "sign")
+    text = recording.read_text()
+    whole = json.loads(text)
+    stamp = whole["metadata"]["fourways"]["stamp"]
+    conflict = text.replace("{", "<<<<<<< HEAD\n{", 1)
+    dateless = json.dumps(whole | {"metadata": {"fourways": {"stamp": {**stamp, "date": None}}}})
+    listed = json.dumps(whole | {"metadata": {"fourways": ["stamp"]}})
+    numbered = json.dumps(whole | {"cells": 3})
+    for broken in ("", text[: len(text) // 2], conflict, "[]", "3", dateless, listed, numbered):
+        recording.write_text(broken)
+        with pytest.raises(BookError, match=rf"{recording.name} is no whole recording \(\w+\): take it from git"):
+            merge(lesson.find("00"), recording)
+    own = clone / "build" / "lessons" / recording.name
+    own.parent.mkdir(parents=True)
+    own.write_text(conflict)
+    assert shown(lesson.find("00")).parent.name == "recorded"
+
+
+def test_a_device_is_no_html() -> None:
+    assert "<script" not in provenance(STAMP | {"device": "<script>alert(1)</script>"})
 
 
 def test_all_flaws_are_reported_and_the_old_book_stays(clone: Path) -> None:

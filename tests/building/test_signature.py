@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from fourways import building, kernels
+from fourways.linking.builds import unit_file
 
 
 def written(folder: Path, text: str) -> Path:
@@ -127,14 +128,27 @@ def test_pointers_and_characters_of_all_kinds(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["it's 100% größe; §.cu", 'say "k".cu', "two\nlines.cu"])
-def test_paths_of_all_kinds(name: str, tmp_path: Path) -> None:
-    (tmp_path / name).write_text('extern "C" __global__ void mine(float *y) {}')
-    if {'"', "\n"} & {*name}:
-        with pytest.raises(building.BuildError, match="no path with a quotation mark or a line end in it; rename it"):
-            building.signatures(tmp_path / name)
+@pytest.mark.parametrize(
+    "name", ["it's 100% größe; §.cu", 'say "k".cu', "two\nlines.cu", "$(touch PWN).cu", "`touch PWN`/k.cu"]
+)
+def test_paths_of_all_kinds(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """nvcc hands them to a shell, in quotation marks: what that would read otherwise is refused for all commands."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text('extern "C" __global__ void mine(float *y) {}')
+    (tmp_path / "link.cu").symlink_to(path)
+    if unfit := {*'"\n$`'} & {*name}:
+        commands = [building.signatures, building.build, kernels.user_file]
+        commands += [lambda given: building.build(given, "nvcc"), lambda given: unit_file(given, 1, tmp_path)]
+        for command in commands:
+            for given in (path, tmp_path / "link.cu"):
+                with pytest.raises(kernels.InputError, match=r"nvcc takes no path with .*; rename it") as error:
+                    command(given)
+                assert any(repr(sign) in str(error.value) for sign in unfit)
     else:
-        assert str(building.signatures(tmp_path / name)["mine"]) == "mine(float *y)"
+        assert str(building.signatures(path)["mine"]) == "mine(float *y)"
+    assert not list(tmp_path.rglob("PWN"))
 
 
 def test_the_files_macros_are_its_own(tmp_path: Path) -> None:

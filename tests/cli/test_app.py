@@ -1,10 +1,13 @@
 """The command as a user meets it: help that teaches by example, and errors that end in one message and an exit code."""
 
-import os
+import contextlib
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
@@ -59,12 +62,41 @@ def test_the_doctor_works_without_numpy() -> None:
     assert done.stdout.startswith("{") and "Traceback" not in done.stderr
 
 
-def test_an_output_of_another_encoding_gets_plain_signs(tmp_path: Path) -> None:
-    environment = os.environ | {"PYTHONIOENCODING": "latin-1", "COLUMNS": "100"}
-    text = """import sys
-from fourways.cli import main, options
-sys.modules["fourways.cli.app"].app = lambda: options.say("1 – 2 µs → ☃")
-main()
-"""
-    done = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True)
-    assert done.stdout.decode("latin-1") == "1 - 2 µs > ?\n"
+def command(body: str) -> str:
+    """A program that runs the command with one more subcommand, `extra`."""
+    lines = "\n    ".join(body.splitlines())
+    imports = "import os, shutil, subprocess, tempfile\nfrom fourways import cli"
+    return f"{imports}\n@cli.app.command()\ndef extra():\n    {lines}\ncli.main()"
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP])
+def test_a_command_that_is_ended_ends_all_that_it_started(tmp_path: Path, ending: signal.Signals) -> None:
+    body = """with tempfile.TemporaryDirectory(dir="."):
+    subprocess.run(["sh", "-c", "setsid sh -c 'echo $$ > pid; sleep 600' & wait"])"""
+    program = [sys.executable, "-c", command(body), "extra"]
+    process = subprocess.Popen(program, env=toolchain.child_environment(), cwd=tmp_path, stderr=subprocess.PIPE)
+    while not ((pid := tmp_path / "pid").exists() and pid.read_text()):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(ending)
+    assert process.communicate(timeout=60) == (None, b"") and process.returncode == 128 + ending
+    assert list(tmp_path.iterdir()) == [pid]
+    with contextlib.suppress(psutil.NoSuchProcess):
+        started = psutil.Process(int(pid.read_text()))
+        while started.status() != psutil.STATUS_ZOMBIE:  # which a container's first process may leave so
+            time.sleep(0.05)
+
+
+def test_signs_that_the_terminals_encoding_lacks_are_replaced() -> None:
+    body = "from fourways.cli.options import say, tell\nsay('5 µs – 6 µs')\ntell('→')"
+    variables = toolchain.child_environment() | {"PYTHONIOENCODING": "ascii"}
+    program = [sys.executable, "-c", command(body), "extra"]
+    done = subprocess.run(program, env=variables, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "5 ?s ? 6 ?s\n", "?\n")
+
+
+def test_of_many_errors_the_first_is_told(tmp_path: Path) -> None:
+    """As a full disk makes them, one for each file."""
+    body = "raise shutil.Error([('a', 'b', 'No space left: b'), ('c', 'd', 'No space left: d')])"
+    done = subprocess.run([sys.executable, "-c", command(body), "extra"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, "No space left: b\n")

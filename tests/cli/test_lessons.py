@@ -14,7 +14,7 @@ import pytest
 from commands import fourways, said
 from typer.core import TyperGroup
 
-from fourways import book, lesson, toolchain
+from fourways import book, kernels, lesson, toolchain
 
 LESSON = """---
 fourways: {{kernel: doublify, ways: [host]}}
@@ -62,6 +62,13 @@ def test_a_lesson_that_fails_does_not_stop_the_others(clone: Path) -> None:
     assert "records: 1" in json.dumps(recorded), "the lesson knows that it is recorded"
     fourways("run", "2")
     assert "records: None" in (clone / "build" / "lessons" / "02_runs.ipynb").read_text()
+
+
+def test_a_lesson_without_a_kernel_is_named(clone: Path) -> None:
+    (clone / "lessons" / "03_bare.md").write_text("---\nfourways: {ways: [host]}\n---\n\n# Bare\n")
+    done = fourways("list")
+    assert isinstance(done.exception, kernels.InputError)
+    assert "03_bare.md: the front matter has no `kernel:`" in str(done.exception)
 
 
 def test_a_run_loads_no_profiler_linker_or_book(clone: Path) -> None:

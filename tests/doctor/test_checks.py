@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,8 @@ from pathlib import Path
 import layouts
 import pytest
 
-from fourways import toolchain
+from fourways import files, toolchain
+from fourways.doctor import checks
 from fourways.doctor.checks import Finding, judge
 from fourways.doctor.inventory import Tool
 from fourways.toolchain import Driver, Gpu
@@ -46,7 +48,25 @@ def test_a_sound_machine_has_nothing_wrong(tools: dict[str, Tool]) -> None:
         "NVRTC 13.0 and nvJitLink 13.0 can link with LTO",
         "nvcc 13.0.88 and nvJitLink 13.0 can link with LTO",
         f"what some lessons use: {', '.join(toolchain.PACKAGES)}",
+        f"Four Ways's cache {files.cache_dir()} holds 0 MiB; at 1024 the oldest go",
     ]
+
+
+@pytest.mark.parametrize(("prefix", "level"), [("/clone/.venv", "error"), ("/usr", "warning")])
+def test_a_package_that_is_half_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prefix: str, level: str) -> None:
+    """As an interrupted installation leaves it; bytecode may be missing."""
+    about = tmp_path / "half-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Name: half\nVersion: 1.0\n")
+    listed = ["half/__init__.py", "half/a, b.py", "half/__pycache__/a.pyc", "half-1.0.dist-info/METADATA"]
+    (about / "RECORD").write_text("".join(f'"{name}",sha256=x,1\n' for name in listed))
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    monkeypatch.setattr(sys, "prefix", prefix)
+    found = only(list(checks.judge_files()), level)
+    assert found.what == "the package half lacks 2 of its files"
+    assert found.remedy == (
+        "rm -rf .venv; make setup" if level == "error" else "pip install --force-reinstall --no-deps half"
+    )
 
 
 def test_lessons_need_a_clone(tools: dict[str, Tool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

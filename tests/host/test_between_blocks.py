@@ -60,6 +60,13 @@ def test_elements_beside_each_other_are_not_one() -> None:
     assert (y == 100).all()
 
 
+@pytest.mark.parametrize("sanitize", ["blocks", "thread"])
+def test_no_atomic_races_with_another(sanitize: str) -> None:
+    y = np.array([2**32 - 1] + [0] * 8, np.uint32)
+    host.compile(FILE, sanitize=sanitize).get_function("every_atomic")((4,), (32,), (y,))
+    assert y.tolist() == [0, 2**32 - 1, 0, 128 - 100, 200 - 128, *[32] * 4]
+
+
 def test_a_fence_before_an_atomic_orders_blocks() -> None:
     x, parts, y = np.ones(1000, np.float32), np.zeros(16, np.float32), np.zeros(1, np.float32)
     for _ in range(2):

@@ -7,10 +7,11 @@ import stat
 from pathlib import Path
 from types import SimpleNamespace
 
+import layouts
 import numpy as np
 import pytest
 
-from fourways import host, kernels, toolchain
+from fourways import files, host, kernels, toolchain
 from fourways.toolchain import preprocess
 
 HERE = Path(__file__).parent / "kernels"
@@ -57,6 +58,90 @@ def test_the_cache(counted: SimpleNamespace) -> None:
     source = counted.folder / "fill.cuh"
     source.write_text(source.read_text().replace("AMOUNT +", "2 * AMOUNT +"))
     assert (counted.filled(), counted.calls()) == (20, 9)
+
+
+def spoil(file: Path, how: str) -> None:
+    """Do to a file what a full disk, a power loss or another user may have done."""
+    content, link = file.read_bytes(), how in ("loop", "elsewhere")
+    file.unlink()
+    if how == "folder":
+        (file / "in it").mkdir(parents=True)
+    elif how == "fifo":
+        os.mkfifo(file)
+    elif link:
+        file.symlink_to(file.name if how == "loop" else "/dev/zero")
+    else:
+        middle = len(content) // 2
+        flipped = content[:middle] + bytes([content[middle] ^ 255]) + content[middle + 1 :]
+        changed = {"empty": b"", "half": content[:middle], "flipped": flipped, "random": os.urandom(1000)}
+        file.write_bytes(changed.get(how, content))
+        file.chmod(0 if how == "mode 0" else 0o700)
+        if how == "another user's":
+            os.chown(file, 12345, 12345)
+
+
+def test_a_spoilt_entry_is_made_again(counted: SimpleNamespace, tmp_path: Path) -> None:
+    """Once, and without a word: it is nothing that the kernel did."""
+    assert counted.filled() == 10
+    entries = [path for path in (tmp_path / "cache").iterdir() if path.is_file()]
+    assert sorted(path.suffix for path in entries) == [".bin", ".ii", ".json", ".json", ".json", ".o"]
+    ways = ["empty", "half", "flipped", "random", "folder", "fifo", "loop", "elsewhere", "mode 0"]
+    for how in ways + (["another user's"] if os.geteuid() == 0 else []):
+        for entry in entries:
+            spoil(entry, how)
+        before = counted.calls()
+        assert (counted.filled(), counted.filled(), counted.calls() - before) == (10, 10, 3), how
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_another_users_cache_is_refused(counted: SimpleNamespace, tmp_path: Path) -> None:
+    counted.filled()
+    os.chown(tmp_path / "cache", 12345, 12345)
+    with pytest.raises(OSError, match=r"cannot be kept in .*/cache, which belongs to another user: set FOURWAYS_CACHE"):
+        counted.filled()
+
+
+def test_the_cache_is_bounded(counted: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was not used for longest goes, and what killed compilers left a day ago."""
+    counted.filled()
+    counted.filled("-DMORE=1")
+    before = {path for path in (tmp_path / "cache").iterdir() if path.suffix in (".bin", ".ii", ".o", ".json")}
+    monkeypatch.setattr(files, "CACHE_BYTES", sum(path.stat().st_size for path in before))
+    for path in before:
+        os.utime(path, (1, 1))
+    counted.filled()  # its program, and what that was made of, are used now
+    (tmp_path / "cache" / "building-old").mkdir()
+    os.utime(tmp_path / "cache" / "building-old", (1, 1))
+    calls = counted.calls()
+    assert counted.filled("-DMORE=2") == 12
+    assert (counted.filled(), counted.calls() - calls) == (10, 2)
+    held = sum(size for _, size, _ in files.cache_entries())
+    assert 0 < held <= files.CACHE_BYTES and not (tmp_path / "cache" / "building-old").exists()
+    assert (counted.filled("-DMORE=1"), counted.calls() - calls) == (11, 4)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("exit 0", "compiles nothing, so it is no C.. compiler: set CXX to one"),
+        ("echo 'cc1plus: No space left on device' >&2; exit 1", "finds no space left in .*: make room there"),
+        ('exec g++ "$@"', "no program can be run in .*noexec: set FOURWAYS_CACHE_DIR"),
+    ],
+)
+def test_what_is_not_the_kernels_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, words: str) -> None:
+    monkeypatch.setenv("FOURWAYS_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("CXX", str(layouts.script(tmp_path / "c++", body)))
+    if "noexec" in words:  # no mount without rights: its answer
+        monkeypatch.setattr(os, "access", lambda path, mode: not str(path).endswith((".o", ".bin")))
+    with pytest.raises(OSError, match=words):
+        host.compile(kernels.path("doublify"))
+
+
+def test_a_compiler_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for named, words in (("g++-99 -O1", r"not here, g\+\+-99 -O1: unset CXX"), ('g++ "', "No closing quotation")):
+        monkeypatch.setenv("CXX", named)
+        with pytest.raises(kernels.InputError, match=words):
+            host.compile(kernels.path("doublify"))
 
 
 def test_our_own_headers_and_the_compiler_are_part_of_the_key(
@@ -114,8 +199,8 @@ def test_a_kernel_with_cub_says_that_it_has_no_host_way() -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("#include <cooperative_groups.h>", "it includes <cooperative_groups>, GPU-only"),
-        ("#include <cooperative_groups/reduce.h>", "it includes <cooperative_groups>"),
+        ("#include <cooperative_groups/scan.h>", "it includes <cooperative_groups/scan.h>, GPU-only"),
+        ("#include <curand_kernel.h>", "it includes <curand_kernel.h>"),
         ("#  include <mma.h>", "it includes <mma.h>"),
         ('    asm volatile("mov.u32 %0, %clock;" : "=r"(y[0]));', "it has inline PTX"),
         ('    asm("");', "it has inline PTX"),

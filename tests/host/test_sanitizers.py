@@ -59,6 +59,24 @@ def test_right_kernels_have_no_race() -> None:
     assert counts[3].tolist() == [32] * 4
 
 
+@pytest.mark.parametrize("statement", ["", "__shfl_sync(~0u, t, 0)", "__any_sync(~0u, t)"])
+@pytest.mark.parametrize("place", ["FIRST", "SECOND"])
+def test_only_a_barrier_orders_what_the_threads_of_a_warp_access(place: str, statement: str) -> None:
+    order = {"FIRST": "__syncwarp()", "SECOND": "__syncwarp()"} | {place: statement}
+    options = [f"-D{name}={text}" for name, text in order.items()]
+    x, y = np.ones(32, np.float32), poisoned(32)
+    for _ in range(3):  # a lane that comes early to the next meeting must never hide the race
+        with pytest.raises(host.SanitizerError, match="data race"):
+            kernel("warp_order", "running_sum", *options, sanitize="thread")((1,), (32,), (x, y))
+
+
+def test_syncwarp_orders_them() -> None:
+    x, y = np.ones(32, np.float32), poisoned(32)
+    options = ("-DFIRST=__syncwarp()", "-DSECOND=__syncwarp()")
+    kernel("warp_order", "running_sum", *options, sanitize="thread")((1,), (32,), (x, y))
+    np.testing.assert_array_equal(y, np.arange(1, 33))
+
+
 PAST = {
     "reads_past_x": "heap-buffer-overflow",
     "writes_past_y": "heap-buffer-overflow",

@@ -1,5 +1,7 @@
 """pyproject.toml is the one list of dependencies: environment.yml and requirements.lock agree with it."""
 
+import ast
+import importlib.metadata
 import json
 import os
 import re
@@ -18,7 +20,7 @@ from packaging.utils import canonicalize_name
 
 from fourways import toolchain
 from fourways.install.pycuda import PYCUDA, PYCUDA_SHA256
-from fourways.install.wheelhouse import read_lock
+from fourways.install.wheelhouse import read_lock, read_locks
 
 ROOT = Path(__file__).parents[2]
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
@@ -55,7 +57,7 @@ def test_environment_yml_asks_for_the_same(pyproject: dict[str, Any]) -> None:
     conda, pip = conda_packages()
     assert conda.keys() == FROM_CONDA
     assert SpecifierSet(conda["python"]) == SpecifierSet(pyproject["project"]["requires-python"])
-    assert pip == ["-r requirements.lock"]
+    assert pip == ["-r requirements.lock", "-r requirements-test.lock"]
 
 
 @pytest.mark.long
@@ -68,7 +70,14 @@ def test_the_conda_route_installs_and_builds(tmp_path: Path) -> None:
     uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     if uv is None:
         pytest.skip("uv is not here (`make setup` brings it)")
-    for name in ("requirements.lock", "pyproject.toml", "README.md", "LICENSE", "LICENSE-TEXT"):
+    for name in (
+        "requirements.lock",
+        "requirements-test.lock",
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+        "LICENSE-TEXT",
+    ):
         shutil.copy(ROOT / name, tmp_path)
     for name in ("cpp", "scripts"):
         shutil.copytree(ROOT / name, tmp_path / name)
@@ -114,13 +123,13 @@ def test_environment_yml_says_where_each_package_comes_from(lock: str) -> None:
     text = (ROOT / "environment.yml").read_text(encoding="utf-8")
     [from_lock] = re.findall(r"^#   requirements.lock .*?(?=^#   \S)", text, re.MULTILINE | re.DOTALL)
     [built] = re.findall(r"^#   built from source +(\w+):", text, re.MULTILINE)
-    named = set(re.findall(r"[\w-]+", from_lock)) & read_lock(lock).keys()
+    named = set(re.findall(r"[\w-]+", from_lock)) & read_locks().keys()
     assert named >= {"cupy-cuda13x", "pybind11", "jupyter-book", "cmake", "matplotlib"} and built == "pycuda"
 
 
 def test_build_requirements_agree(pyproject: dict[str, Any]) -> None:
     """What `pip install .` builds with is in the range that the package runs with."""
-    declared = {each.name: each for each in requirements(pyproject)}
+    declared = {each.name: each for each in reversed(requirements(pyproject))}  # the package's own, before the extras'
     for entry in pyproject["build-system"]["requires"]:
         needed = Requirement(entry)
         assert needed.specifier == declared[needed.name].specifier
@@ -129,7 +138,8 @@ def test_build_requirements_agree(pyproject: dict[str, Any]) -> None:
 
 @pytest.fixture(scope="module")
 def lock() -> str:
-    return (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    """All three locks, which share no package but those of the extra `profile`."""
+    return "".join(entry for entries in read_locks().values() for entry in entries)
 
 
 def locked(lock: str, python: str) -> dict[str, str]:
@@ -168,14 +178,43 @@ def test_lock_satisfies_pyproject(pyproject: dict[str, Any], lock: str, python: 
 
 
 def test_lock_hashes_every_entry(lock: str) -> None:
-    entries = [text for texts in read_lock(lock).values() for text in texts]
+    entries = [text for texts in read_locks().values() for text in texts]
     assert len(entries) > 100
     unhashed = [text.split()[0] for text in entries if not re.search(r"--hash=sha256:[0-9a-f]{64}\b", text)]
     assert unhashed == []
     assert set(re.findall(r"--[a-z-]+", lock)) == {"--hash"}, "an option in requirements.lock"
 
 
-@pytest.mark.parametrize("name", ["pyproject.toml", "environment.yml", "requirements.lock"])
+def test_a_learner_installs_no_tools_of_the_desk() -> None:
+    """`make setup` takes the first lock, and with a GPU the second. Neither other holds what the first has."""
+    all_of, gpu, tests = (
+        read_lock((ROOT / name).read_text(encoding="utf-8")).keys()
+        for name in ("requirements.lock", "requirements-gpu.lock", "requirements-test.lock")
+    )
+    assert all_of.isdisjoint(gpu | tests) and all_of >= {"uv", "cupy-cuda13x", "jupyter-book"}
+    assert gpu >= {"ncu-report", "cupti-python", "nvidia-curand", "mako"}
+    assert tests >= {"pytest", "mypy", "ruff", "selenium", "ncu-report"}
+
+
+def test_what_is_imported_is_declared(pyproject: dict[str, Any]) -> None:
+    """By name, and not only brought by another package."""
+    names = importlib.metadata.packages_distributions()
+    paths = [*(ROOT / "scripts").rglob("*.py"), *(ROOT / "book" / "_ext").glob("*.py"), *(ROOT / "tests").rglob("*.py")]
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in paths if "_process" not in path.name]
+    found = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    modules = {alias.name for node in found if isinstance(node, ast.Import) for alias in node.names}
+    modules |= {node.module or "" for node in found if isinstance(node, ast.ImportFrom)}
+    used = {canonicalize_name(names[top][0]) for module in modules if (top := module.split(".")[0]) in names}
+    declared = {canonicalize_name(each.name) for each in requirements(pyproject)} | {"fourways"}
+    declared |= {
+        canonicalize_name(Requirement(each).name) for each in pyproject["project"]["optional-dependencies"]["more"]
+    }
+    assert used - declared == set()
+
+
+@pytest.mark.parametrize(
+    "name", ["pyproject.toml", "environment.yml", *sorted(path.name for path in ROOT.glob("*.lock"))]
+)
 def test_no_package_host_is_named(name: str) -> None:
     """So that a mirror serves as well."""
     text = (ROOT / name).read_text(encoding="utf-8")
@@ -184,12 +223,12 @@ def test_no_package_host_is_named(name: str) -> None:
 
 def test_one_pycuda_everywhere(pyproject: dict[str, Any], lock: str) -> None:
     """The version is pyproject's; install pins it with its hash; the lock holds what it needs, not itself."""
-    assert pyproject["project"]["optional-dependencies"]["pycuda"] == [f"pycuda=={PYCUDA}"]
+    assert pyproject["project"]["optional-dependencies"]["pycuda"][0] == f"pycuda=={PYCUDA}"
     assert re.fullmatch(r"[0-9a-f]{64}", PYCUDA_SHA256)
-    entries = read_lock(lock)
+    entries = read_locks()
     assert "pycuda" not in entries
     wanted = {name for name, texts in entries.items() if re.search(r"^ +#.* pycuda$", "".join(texts), re.MULTILINE)}
-    assert wanted == {"mako", "platformdirs", "pytools"}  # what its metadata asks for
+    assert wanted == {"mako", "pytools"} and "platformdirs" in entries  # what its metadata asks for
 
 
 RECORDED = sorted((ROOT / "book" / "results").glob("*/*.json"))

@@ -114,5 +114,7 @@ def test_install_replaces_what_is_wrong(
     said: list[str] = []
     install.install_pycuda(log=said.append)
     assert said[0].startswith(f"PyCUDA {problem}: building") and "built and installed in" in said[-1]
-    assert [call["words"][2] for call in pip.calls()[-3:]] == ["wheel", "install", "install"]
-    assert "--force-reinstall" in pip.calls()[-2]["words"] and pip.calls()[-2]["words"][-1].endswith(".whl")
+    first, build, last = (call["words"] for call in pip.calls()[-3:])
+    assert [first[2], build[2], last[2]] == ["install", "wheel", "install"]
+    assert {"--no-deps", "--require-hashes"} <= {*first} and first[-1].endswith("/requirements-gpu.lock")
+    assert "--force-reinstall" in last and last[-1].endswith(".whl")

@@ -175,7 +175,9 @@ def test_a_program_without_work_on_the_gpu_has_no_timeline(recording: Path) -> N
         timeline.of_program(program)
 
 
-@pytest.mark.parametrize("lacking", ["no NVIDIA driver here", "the package cupti-python is not installed: make setup"])
+@pytest.mark.parametrize(
+    "lacking", ["no NVIDIA driver here", "the package cupti-python is not installed: pip install cupti-python"]
+)
 def test_what_this_machine_lacks_is_one_line(lacking: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolchain, "missing", lambda way: lacking if "driver" in lacking else None)
     monkeypatch.setattr(toolchain, "installed", lambda module: None)

@@ -34,6 +34,7 @@ def build(commands: TyperGroup, out: Path | None = None) -> Path:
 
     out = out or kernels.root() / "build" / "book"
     out.parent.mkdir(parents=True, exist_ok=True)
+    files.sweep(out.parent, ".book-")
     with TemporaryDirectory(prefix=".book-", dir=out.parent) as folder:
         source = Path(folder, "source")
         for page in assemble(source, commands):

@@ -13,6 +13,7 @@ PARTS = {
         "which_timer",
         "07",
         "when_a_kernel_fails",
+        "two_races",
         "08",
         "09",
         "which_precision",

@@ -8,12 +8,16 @@ import copy
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
-from fourways import figures, kernels, lesson, tables
+from fourways import figures, files, kernels, lesson, tables
 
 _SOURCES = {"cells": "its code cells", "kernel": "its kernel", "binding": "its binding"}
+
+_BROKEN = (ValueError, LookupError, TypeError, AttributeError)
+"""What reading a damaged notebook raises."""
 
 
 class BookError(RuntimeError):
@@ -35,8 +39,11 @@ def shown(target: lesson.Lesson) -> Path:
     It is `build/lessons/SLUG.ipynb`, if that is a complete run of today's code on a GPU, else the recorded one.
     """
     own = kernels.root() / "build" / "lessons" / f"{target.slug}.ipynb"
-    stamp = stamp_of(own)
-    is_fresh = stamp.get("device") and stamp["sources"] == lesson.fingerprint(target)
+    try:
+        stamp = stamp_of(own)
+        is_fresh = stamp.get("device") and stamp["sources"] == lesson.fingerprint(target)
+    except _BROKEN:
+        is_fresh = False
     return own if is_fresh else kernels.root() / "book" / "recorded" / own.name
 
 
@@ -52,8 +59,18 @@ def merge(target: lesson.Lesson, recording: Path) -> Page:
     """Return the page of a lesson with the outputs of `recording`, or without outputs if the recording is stale.
 
     Solutions and the outputs that answer a question are folded. The page begins with a line on the origin of its
-    outputs. Raises BookError if the recording's stamp fits the lesson but its number of cells does not.
+    outputs. Raises BookError for a broken recording, and if its stamp fits the lesson but not its number of cells.
     """
+    try:
+        return _merge(target, recording)
+    except kernels.InputError:  # of the lesson
+        raise
+    except _BROKEN as error:
+        again = f"take it from git, or run `fourways run {target.number} --record` on a machine with a GPU"
+        raise BookError(f"{files.short(recording)} is no whole recording ({type(error).__name__}): {again}") from error
+
+
+def _merge(target: lesson.Lesson, recording: Path) -> Page:
     notebook = copy.deepcopy(target.notebook)
     stamp, outputs, stale = _read(target, recording)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
@@ -134,7 +151,9 @@ def provenance(stamp: Mapping[str, Any]) -> str:
     """Return the line on the origin of recorded outputs: device, driver, compilers, day."""
     versions = {"driver": "driver", "nvcc": "nvcc", "nvrtc": "NVRTC"}
     parts = [
-        f"Outputs recorded on **{stamp['device']}**" if stamp.get("device") else "Outputs recorded without a GPU",
+        f"Outputs recorded on **{escape(stamp['device'])}**"
+        if stamp.get("device")
+        else "Outputs recorded without a GPU",
         *(f"{name} {stamp[key]}" for key, name in versions.items() if stamp.get(key)),
         stamp["date"][:10],
     ]

@@ -100,7 +100,8 @@ def build(
     `compiler` is one of COMPILERS, `output` one of OUTPUTS, `arch` is "sm_90" or "90". `options` go to the compiler
     unchanged ("-DFACTOR=3", "-use_fast_math", "-lineinfo"). The seconds do not include loading NVRTC's library.
     Only nvcc makes a fatbin. It holds machine code for `arch`, which may then be a list, and PTX for the last one.
-    Raises ValueError for an unknown compiler or output; BuildError if the compiler refuses the kernel.
+    Raises ValueError for an unknown compiler or output, or a path that nvcc cannot be given; BuildError if the compiler
+    refuses the kernel.
     """
     if compiler not in COMPILERS:
         raise ValueError(f"no compiler {compiler!r}; there are: {', '.join(COMPILERS)}")
@@ -109,6 +110,7 @@ def build(
     if output == "fatbin" and compiler == "nvrtc":
         raise ValueError("NVRTC makes no fatbin; nvcc does")
     path = files.source_file(source)
+    kernels.check_path(path)
     numbers = [name.removeprefix("sm_") for name in ([arch] if isinstance(arch, str) else arch)]
     if len(numbers) > 1 and output != "fatbin":
         raise ValueError(f"a {output} is for one architecture; got {', '.join(numbers)}")

@@ -43,11 +43,10 @@ def signatures(path: Path | str, entries: Sequence[str] = (), options: Sequence[
 
     `entries` are kernels, or instances of templates such as `scale<float, 4>`; the default is all kernels that are not
     templates. `options` go to the compiler. Raises BuildError if neither NVRTC nor nvcc compiles the file, and if it
-    holds no kernel, or not the named ones.
+    holds no kernel, or not the named ones. Raises InputError for a path that nvcc cannot be given.
     """
     path = Path(path).resolve()
-    if {'"', "\n"} & {*str(path)}:
-        raise BuildError(f"{path.name!r}: compilers take no path with a quotation mark or a line end in it; rename it")
+    kernels.check_path(path)
     there, _ = toolchain.declared(path, options)
     plain = [name for name, kernel in there.items() if kernel.template is None]
     try:

@@ -4,8 +4,9 @@ The subcommands import most packages only where they call them, so that `--help`
 without NumPy, and `fourways run` loads no profiler, linker or book.
 """
 
-import codecs
-import io
+import contextlib
+import shutil
+import signal
 import sys
 
 import typer
@@ -54,21 +55,16 @@ for command in (
     app.command()(command)
 
 
-_PLAIN = {"–": "-", "µ": "u", "×": "x", "→": ">", "…": "~", "“": '"', "”": '"', "‘": "'", "’": "'"}
-
-
-def _plainly(error: UnicodeError) -> tuple[str, int]:
-    """Signs that the output's encoding has not, in those that every encoding has."""
-    assert isinstance(error, UnicodeEncodeError)
-    return "".join(_PLAIN.get(sign, "?") for sign in error.object[error.start : error.end]), error.end
-
-
 def main() -> None:
-    """Run the command. A user's mistake ends with a message and no traceback; exit code 2 for bad arguments, else 1."""
-    codecs.register_error("plainly", _plainly)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="plainly")
+    """Run the command. A user's mistake ends with a message and no traceback; exit code 2 for bad arguments, else 1.
+
+    SIGTERM and SIGHUP end what the command has started, and leave no temporary folder.
+    """
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        stream.reconfigure(errors="replace")  # type: ignore[attr-defined]  # signs that the terminal's encoding lacks
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup sets SIG_IGN
+            signal.signal(number, _end)
     try:
         app()
     except Exception as error:
@@ -77,5 +73,14 @@ def main() -> None:
 
         if not isinstance(error, (InputError, checking.CheckFailure, OSError, RuntimeError)):
             raise
-        tell(error, "red")
+        tell(error.args[0][0][-1] if isinstance(error, shutil.Error) else error, "red")  # the first of all its files
         raise SystemExit(2 if isinstance(error, InputError) else 1) from None
+
+
+def _end(number: int, _: object) -> None:
+    import psutil
+
+    for started in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            started.terminate()
+    sys.exit(128 + number)

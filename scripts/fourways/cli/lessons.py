@@ -127,6 +127,9 @@ def run(
     `fourways run 1` runs lesson 01; `fourways run --book` runs all and builds the book. A lesson that fails does not
     stop the others; the exit code is 1 if any failed. Executed notebooks lie in `build/lessons`.
 
+    Without names, a lesson is kept as it ran before, if it passed and its text, kernels, packages and tools are the
+    same. To run it all the same, name it.
+
     `fourways run -j 4` tries all lessons on a GPU in a few minutes, four at a time, which spoils the measured times.
     After a run on your own GPU, one lesson at a time, `fourways book` shows your outputs. `--record` keeps them in
     `book/recorded`. It starts three times as many fresh processes, so it takes longer and its ranges are narrower.
@@ -152,7 +155,7 @@ def run(
             progress.stop_task(tasks[result.lesson.slug])
             progress.advance(tasks[result.lesson.slug])
             if not errors.is_terminal:
-                tell(f"{result.lesson.slug}: {result.outcome} in {result.seconds:.0f} s")
+                tell(f"{result.lesson.slug}: {result.outcome}" + ("" if result.kept else f" in {result.seconds:.0f} s"))
             if result.error:
                 failed.append(result)
                 tell(f"{result.lesson.slug} failed in {result.error}", "red")
@@ -162,7 +165,8 @@ def run(
         if not errors.is_terminal:
             tell(f"lessons to run: {len(asked)}, at a time: {jobs or lesson.at_once()}; one takes up to a minute")
         try:
-            results = lesson.run_all(asked, show, ended, timeout, record=record, jobs=1 if record else jobs)
+            keep = not (lessons or record)
+            results = lesson.run_all(asked, show, ended, timeout, record=record, jobs=1 if record else jobs, keep=keep)
         except lesson.Interrupted as interrupted:
             _tell_interrupted(interrupted, asked, done)
             raise typer.Exit(128 + interrupted.signal) from None
@@ -178,7 +182,7 @@ def _record(result: Any) -> bool:
 
     try:
         print(f"recorded {files.short(books.record(result))}")
-    except books.RecordingError as error:
+    except (books.RecordingError, OSError) as error:
         tell(error, "red")
         return False
     return True

@@ -27,7 +27,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for
 def install_pycuda(
     if_driver: Annotated[bool, typer.Option("--if-driver", help="Do nothing where there is no NVIDIA driver.")] = False,
 ) -> None:
-    """Build PyCUDA from source for this environment and install it. It has no wheels; the build takes minutes.
+    """Build PyCUDA, which has no wheels, and install it with the packages of the profilers. The build takes minutes.
 
     `fourways install-pycuda --if-driver` is the part that `make setup` leaves out on a machine without a GPU.
     """

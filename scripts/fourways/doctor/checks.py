@@ -1,12 +1,15 @@
 """Checks whether the tools of this machine work together. Each finding comes with its remedy."""
 
+import csv
+import importlib.metadata
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from fourways import kernels, toolchain
+from fourways import files, kernels, toolchain
 from fourways.doctor import inventory
 from fourways.doctor.inventory import Tool
 from fourways.toolchain import SETUP, Driver, Gpu, version
@@ -17,6 +20,7 @@ WITHOUT_GPU = (
     "compiling with NVRTC and nvcc, reading SASS, building the pybind11 module, the host way, the book and every "
     "lesson cell that needs no GPU"
 )
+_NO_COMPILER = "no C++ compiler found, which the host way and nvcc need: on Debian and Ubuntu, apt install g++"
 UPDATE_DRIVER = "update the NVIDIA driver, or take a toolkit no newer than it (`nvidia-smi` prints its CUDA version)"
 
 
@@ -35,6 +39,7 @@ def judge(tools: dict[str, Tool], driver: Driver | None, gpus: list[Gpu]) -> lis
         *judge_gpu(driver, gpus),
         *judge_clone(),
         *judge_lesson_machine(),
+        *judge_files(),
         *judge_compilers(tools),
         *judge_host_compiler(tools),
         *judge_driver(tools, driver),
@@ -78,6 +83,24 @@ def judge_lesson_machine() -> Iterator[Finding]:
         yield Finding("error", f"{' and '.join(both)} overwrite each other's files", remedy)
 
 
+def judge_files() -> Iterator[Finding]:
+    """Look for the files that the installed packages list: after an interrupted installation, some are missing."""
+    own = Path(sys.prefix).name == ".venv"
+    damaged = {}
+    for package in importlib.metadata.distributions():
+        rows = csv.reader((package.read_text("RECORD") or "").splitlines())
+        absent = [
+            row[0]
+            for row in rows
+            if row and not row[0].endswith(".pyc") and not Path(str(package.locate_file(row[0]))).exists()
+        ]
+        if absent:
+            damaged[package.name] = len(absent)
+    for name, count in damaged.items():
+        remedy = f"rm -rf .venv; {SETUP}" if own else f"pip install --force-reinstall --no-deps {name}"
+        yield Finding("error" if own else "warning", f"the package {name} lacks {count} of its files", remedy)
+
+
 def judge_compilers(tools: dict[str, Tool]) -> Iterator[Finding]:
     nvcc = tools["nvcc"]
     if nvcc.path is None:
@@ -96,8 +119,8 @@ def judge_compilers(tools: dict[str, Tool]) -> Iterator[Finding]:
 def judge_host_compiler(tools: dict[str, Tool]) -> Iterator[Finding]:
     host, headers = tools["host compiler"], tools["CUDA headers"]
     if host.path is None:
-        what = "no C++ compiler found: the host way and nvcc need one"
-        yield Finding("error", what, "on Debian and Ubuntu: apt install g++")
+        what, _, remedy = (host.why if "CXX" in host.why else _NO_COMPILER).partition(": ")
+        yield Finding("error", what, remedy)
         return
     name = f"{host.path} ({host.version})"
     probe = "#include <barrier>\nstd::barrier<> meeting(1);\n"
@@ -242,6 +265,10 @@ def judge_cache(name: str, variable: str, folder: Path) -> Iterator[Finding]:
         what = f"{name}'s cache {folder} cannot be written, because of {there} ({problem.strerror})"
         yield Finding("error", what, remedy)
         return
+    if name == "Four Ways":
+        held = sum(size for _, size, _ in files.cache_entries())
+        what = f"{name}'s cache {folder} holds {held / 2**20:.0f} MiB; at {files.CACHE_BYTES / 2**20:.0f} the oldest go"
+        yield Finding("ok", what, f"to empty it: rm -rf {folder}")
     *_, system = toolchain.run("df", "--output=fstype", str(there)).stdout.split() or ["unknown"]
     if system in NETWORK_FILE_SYSTEMS:
         what = f"{name}'s cache {folder} is on a network file system ({system}): slow, and its locks may not hold"

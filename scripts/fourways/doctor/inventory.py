@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from fourways import toolchain
+from fourways import kernels, toolchain
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def tools() -> dict[str, Tool]:
         _library("nvJitLink", "nvJitLink", "libnvJitLink.so.*"),
         _taken("CUDA headers", headers, lambda folder: toolchain.header_version(folder / "cuda_runtime_api.h")),
         _taken("CCCL", cccl, lambda folder: toolchain.header_version(folder / "cuda/std/__cccl/version.h")),
-        _program("host compiler", toolchain.host_compilers()),
+        _host_compiler(),
         *(_program(name, _beside_python(name)) for name in ("cmake", "ninja")),
         _package("CuPy", *toolchain.CUPY),
         *(_package(name, name.replace(".", "-")) for name in ("cuda.core", "cuda.bindings", "PyCUDA", "pybind11")),
@@ -45,6 +45,13 @@ def tools() -> dict[str, Tool]:
 
 def _program(name: str, paths: list[Path]) -> Tool:
     return _taken(name, paths, toolchain.program_version)
+
+
+def _host_compiler() -> Tool:
+    try:
+        return _program("host compiler", toolchain.host_compilers())
+    except kernels.InputError as error:
+        return Tool("host compiler", why=str(error))
 
 
 def _beside_python(name: str) -> list[Path]:

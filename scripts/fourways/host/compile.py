@@ -18,10 +18,12 @@ from fourways.toolchain import cache, preprocess
 
 _NO_HOST_WAY = {
     r"^\s*#\s*include\s*<cub/": "it uses CUB, whose algorithms need a GPU",
-    r"^\s*#\s*include\s*<(cooperative_groups|mma\.h|cuda/pipeline|cuda/barrier)": "it includes <{0}>, GPU-only",
+    r"^\s*#\s*include\s*<(cooperative_groups/(?!reduce\.h)[^>]*|curand_kernel\.h|mma\.h|cuda/pipeline|cuda/barrier)>": (
+        "it includes <{0}>, GPU-only"
+    ),
 }
 _PTX = re.compile(r"\b(?:asm|__asm__)\b\s*(?:(?:volatile|__volatile__)\s*)?\(")
-_HAS_PTX = "it has inline PTX"
+_HAS_PTX = "it has inline PTX: check it on a GPU"
 SANITIZERS = {
     "thread": ("-O1", "-g", "-DFOURWAYS_SANITIZED", "-DFOURWAYS_THREADS", "-fsanitize=thread"),
     "address": ("-O1", "-g", "-DFOURWAYS_SANITIZED", "-fsanitize=address"),
@@ -38,6 +40,12 @@ _ALIGNED = re.compile(rf"\balignas\s*{kernels.BRACKETS}|\b__attribute__\s*{kerne
 _ARRAY = re.compile(r"^#.*|\b(\w+)\s*\[[^\[\]]*\]((?:\s*\[[^\[\]]*\])*)", re.MULTILINE)
 _LEAD = re.compile(r"(?:\s|^#.*|(?:case\b[^:]*|\w+)\s*:(?!:))*", re.MULTILINE)
 _MARKER = re.compile(r'^# (\d+) "((?:\\.|[^"\n])*)".*\n', re.MULTILINE)
+_LACKING = re.compile(  # the errors of GCC and Clang at a function of no_host_way.hpp, and at an unknown one
+    r"^(?P<file>.*?):(?P<line>\d+):\d+: error: "
+    r"(?:.*deleted function (?:.*no_host_way::|')(?P<refused>\w+)(?=[\s\S]*FOURWAYS_REFUSE)"
+    r"|.(?P<unknown>__\w+). was not declared in this scope|use of undeclared identifier '(?P<undeclared>__\w+)')",
+    re.MULTILINE,
+)
 _ERROR = re.compile(r"^(.+?):(\d+):\d+: (?:fatal )?error: ", re.MULTILINE)
 
 
@@ -97,7 +105,12 @@ class HostModule:
     """The compiled kernels of one file: `path`, and their `names`."""
 
     def __init__(
-        self, path: Path, listed: Mapping[str, Declared], refused: Mapping[str, str], process: Process, timeout: int
+        self,
+        path: Path,
+        listed: Mapping[str, Declared],
+        refused: Mapping[str, Exception],
+        process: Process,
+        timeout: int,
     ):
         self.path, self.names = path, list(listed)
         self._listed, self._refused, self._process, self._timeout = listed, refused, process, timeout
@@ -105,10 +118,10 @@ class HostModule:
     def get_function(self, name: str) -> HostKernel:
         """The kernel `name`. Raises ValueError, naming those there are, if there is no such kernel.
 
-        Raises CompileError for a kernel that the compiler refused while it took another one of the file.
+        Raises CompileError or ValueError for a kernel that the compiler refused while it took another one of the file.
         """
         if name in self._refused:
-            raise CompileError(self._refused[name])
+            raise self._refused[name]
         if name not in self.names:
             raise ValueError(f"no kernel {name!r} in {self.path.name}; there are: {', '.join(self.names)}")
         number = self.names.index(name)
@@ -161,7 +174,7 @@ def compile(
     raw = kernels.text_of(path)
     for pattern, reason in _NO_HOST_WAY.items():
         if match := re.search(pattern, kernels.without_comments(raw), re.MULTILINE):
-            raise ValueError(f"{path.name} has no host way: {reason.format(*match.groups())}")
+            raise ValueError(f"{path.name} has no host way: {reason.format(*match.groups())}: check it on a GPU")
     try:
         text = preprocess.preprocessed(path, options)
     except cache.Refusal as refusal:
@@ -169,36 +182,46 @@ def compile(
     there, variables = kernels.declared(own := preprocess.own(text))
     listed = {kernel.symbol: kernel for kernel in there.values() if kernel.is_c and kernel.body}
     listed |= {each: there[kernels.meant(there, each, path.name).partition("<")[0]] for each in name_expressions}
-    refused = {
-        kernel.symbol: f'{kernel.symbol} must be extern "C": no other way finds it by its plain name'
+    refused: dict[str, Exception] = {
+        kernel.symbol: CompileError(f'{kernel.symbol} must be extern "C": no other way finds it by its plain name')
         for kernel in there.values()
         if kernel not in listed.values() and kernel.template is None
     }
     if not listed:
         if refused:
-            raise CompileError("\n".join(refused.values()))
+            raise CompileError("\n".join(map(str, refused.values())))
         kernels.meant(there, None, path.name)  # says that there are none, or only templates
     for match in _PTX.finditer(own):
         name = next((each.symbol for each in there.values() if each.body < match.start() < each.end), "")
-        refused[name] = f"{path.name} has no host way: {_HAS_PTX}"
+        refused[name] = ValueError(f"{path.name} has no host way: {_HAS_PTX}")
     if "" in refused or refused.keys() >= listed.keys():
         raise ValueError(f"{path.name} has no host way: {_HAS_PTX}")
     build = functools.partial(_build, path, raw, text, there, variables, tuple(options), sanitize)
     able = {name: kernel for name, kernel in listed.items() if name not in refused}
     try:
         built = build(able)
-    except CompileError as error:
-        wrong = _holding_errors(text, able, str(error))
-        if not wrong or wrong == able.keys():
-            raise
-        refused |= dict.fromkeys(wrong, str(error))
+    except cache.Refusal as refusal:
+        wrong = {name: _refused(path, words) for name, words in _errors(text, able, str(refusal))}
         able = {name: kernel for name, kernel in able.items() if name not in wrong}
-        built = build(able)
+        if not wrong or not able:
+            raise _refused(path, str(refusal)) from None
+        refused |= wrong
+        try:
+            built = build(able)
+        except cache.Refusal as again:
+            raise _refused(path, str(again)) from None
     return HostModule(path, able, refused, Process(built, sanitize in ("thread", "address")), timeout)
 
 
-def _refused(path: Path, words: str) -> CompileError:
-    return CompileError(f"{path.name} does not compile with {toolchain.host_compiler()}:\n{words}")
+def _refused(path: Path, words: str) -> CompileError | ValueError:
+    """The error for the compiler's words: a ValueError where the host way lacks a function."""
+    if not (lacking := _LACKING.search(words)):
+        return CompileError(f"{path.name} does not compile with {toolchain.host_compiler()}:\n{words}")
+    where = f"{Path(lacking['file']).name}:{lacking['line']}"
+    if refused := lacking["refused"]:
+        return ValueError(f"{where}: {refused} has no host way: check this kernel on a GPU")
+    unknown = lacking["unknown"] or lacking["undeclared"]
+    return ValueError(f"{where}: the host way knows no {unknown}: if CUDA does, check this kernel on a GPU")
 
 
 def _build(
@@ -215,21 +238,18 @@ def _build(
     unit = _translation_unit(preprocess.prologue(raw), text, there, variables, listed)
     target = SANITIZERS[sanitize] if sanitize else ("-O3",)
     here = kernels.root() / "cpp" / "host" / "process.cpp"
-    try:
-        process = preprocess.compiled('#include "process.cpp"\n', (*target, "-c"), here, suffix="o")
-        command = (*target, *options, "-ffunction-sections")
-        # what host code calls need not be there; an index beyond an array must not reach the program's own state
-        linked: tuple[str, ...] = ("-x", "none", str(process), "-Wl,--gc-sections", "-x", "c++")
-        if sanitize == "blocks":  # two steps, because a linker told of -fsanitize=thread takes ThreadSanitizer
-            compiler = toolchain.host_compiler()
-            is_clang = compiler and "clang" in compiler.resolve().name
-            volatile = ("-mllvm", "-tsan-distinguish-volatile") if is_clang else _GCC_VOLATILE
-            instrumented = ("-fsanitize=thread", *volatile, "-c", *command)
-            part = preprocess.compiled(unit, instrumented, path, suffix="o")
-            unit, command, linked = "", ("-no-pie", *target), (*linked[:4], str(part), *linked[4:])
-        return preprocess.compiled(unit, (*command, *linked), path)
-    except cache.Refusal as refusal:
-        raise _refused(path, str(refusal)) from None
+    process = preprocess.compiled('#include "process.cpp"\n', (*target, "-c"), here, suffix="o")
+    command = (*target, *options, "-ffunction-sections")
+    # what host code calls need not be there; an index beyond an array must not reach the program's own state
+    linked: tuple[str, ...] = ("-x", "none", str(process), "-Wl,--gc-sections", "-x", "c++")
+    if sanitize == "blocks":  # two steps, because a linker told of -fsanitize=thread takes ThreadSanitizer
+        compiler = toolchain.host_compiler()
+        is_clang = compiler and "clang" in compiler.resolve().name
+        volatile = ("-mllvm", "-tsan-distinguish-volatile") if is_clang else _GCC_VOLATILE
+        instrumented = ("-fsanitize=thread", *volatile, "-c", *command)
+        part = preprocess.compiled(unit, instrumented, path, suffix="o")
+        unit, command, linked = "", ("-no-pie", *target), (*linked[:4], str(part), *linked[4:])
+    return preprocess.compiled(unit, (*command, *linked), path)
 
 
 def _translation_unit(
@@ -270,15 +290,14 @@ def _shared(match: re.Match[str]) -> str:
     return f"{head[:start]}{aligned} static {bare}"
 
 
-def _holding_errors(text: str, able: Mapping[str, Declared], words: str) -> set[str]:
-    """The names of the kernels in whose lines the compiler's words find errors."""
-    errors = {(file, int(line)) for file, line in _ERROR.findall(words)}
-    found = set()
+def _errors(text: str, able: Mapping[str, Declared], words: str) -> Iterator[tuple[str, str]]:
+    """The kernels in whose lines the compiler finds errors, each with its words from there on."""
     for name, kernel in able.items():
         (file, first), (_, last) = _place(text, kernel.start), _place(text, kernel.end)
-        if any(where == file and first <= line <= last for where, line in errors):
-            found.add(name)
-    return found
+        for error in _ERROR.finditer(words):
+            if error[1] == file and first <= int(error[2]) <= last:
+                yield name, words[error.start() :]
+                break
 
 
 def _place(text: str, at: int) -> tuple[str, int]:

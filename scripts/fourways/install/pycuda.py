@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from fourways import toolchain
+from fourways import kernels, toolchain
 from fourways.install.pip import InstallError, pip, run
 
 PYCUDA = "2026.1"
@@ -32,7 +32,7 @@ else:
 
 
 def install_pycuda(log: Callable[[str], None] = print) -> None:
-    """Build PyCUDA, install it in this environment, and import it in a fresh process.
+    """Build PyCUDA, install it in this environment with requirements-gpu.lock, and import it in a fresh process.
 
     Does nothing if the right version is installed and can be imported. Needs nvcc, CUDA's headers and a C++ compiler,
     but no driver. Raises InstallError.
@@ -44,9 +44,11 @@ def install_pycuda(log: Callable[[str], None] = print) -> None:
     log(f"PyCUDA {problem}: building {PYCUDA} from source: one to two minutes")
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="fourways-") as work:
+        lock = str(kernels.root() / "requirements-gpu.lock")
+        needed = pip(sys.executable, "install", "--no-deps", "--require-hashes", "-r", lock)  # what is not there yet
+        run(needed, "installing what PyCUDA and the profilers need")
         wheel = str(build_pycuda(sys.executable, Path(work)))
         run(pip(sys.executable, "install", "--no-deps", "--force-reinstall", wheel), "installing PyCUDA")
-        run(pip(sys.executable, "install", wheel), "installing what PyCUDA needs")  # only what is not there yet
     if problem := pycuda_problem():
         raise InstallError(f"PyCUDA {PYCUDA} was built and installed, but {problem}")
     log(f"PyCUDA {PYCUDA} built and installed in {time.monotonic() - start:.0f} s")

@@ -28,9 +28,8 @@ def wheelhouse(
     must have the same kind of processor, and a C library at least as new.
     `have` lists the packages that it has, one per entry: `numpy`, `numpy==2.5.2` as `pip freeze` prints it, or a
     pattern such as `nvidia-*`. Comments are ignored, and so are versions that pyproject.toml refuses.
-    The folder gets all other packages of requirements.lock, with their hashes checked, except DESK_TOOLS. PyCUDA is
-    built here. CUDA's toolkit comes whole or not at all, because nvcc finds its headers and libraries only in its own
-    folder.
+    The folder gets all other packages of the three locks, with their hashes checked, except DESK_TOOLS. PyCUDA is built
+    here. CUDA's toolkit comes whole or not at all, because nvcc finds its headers and libraries only in its own folder.
     `folder` must be empty or missing, and is written whole or not at all. Raises InstallError.
 
     Install on the other machine: `python3 -m pip install --no-index --no-deps FOLDER/*.whl`.
@@ -39,7 +38,7 @@ def wheelhouse(
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InstallError(f"{folder} is there already and not empty: remove it, or name another folder")
     interpreter = find_python(python)
-    lock = read_lock((kernels.root() / "requirements.lock").read_text(encoding="utf-8"))
+    lock = read_locks()
     had = [re.sub(r"(^|\s)#.*", "", entry).strip() for entry in have]
     carried = _carried({*lock, "pycuda"}, _toolkit(lock), had, log)
     entries = [text for name, texts in sorted(lock.items()) if name in carried for text in texts]
@@ -104,6 +103,13 @@ def _requirements() -> list[Requirement]:
 def _toolkit(lock: dict[str, list[str]]) -> set[str]:
     """Return the packages of CUDA's toolkit: those that the lock lists as requirements of `cuda-toolkit`."""
     return {name for name, texts in lock.items() if re.search(r"^ +#.* cuda-toolkit$", "".join(texts), re.MULTILINE)}
+
+
+def read_locks() -> dict[str, list[str]]:
+    """Return the entries of all three locks by package: for all, for a GPU, for tests."""
+    names = "requirements.lock", "requirements-gpu.lock", "requirements-test.lock"
+    locks = [read_lock((kernels.root() / name).read_text(encoding="utf-8")) for name in names]
+    return locks[2] | locks[1] | locks[0]
 
 
 def read_lock(text: str) -> dict[str, list[str]]:

@@ -17,6 +17,17 @@ class LessonError(kernels.InputError):
     """A lesson of the wrong shape. The message says what to change."""
 
 
+class _Meta(dict[str, Any]):
+    """The front matter of the lesson in `file`. Asking for an entry that it lacks raises LessonError."""
+
+    def __init__(self, file: str, section: dict[str, Any]) -> None:
+        super().__init__(section)
+        self._file = file
+
+    def __missing__(self, key: str) -> None:
+        raise LessonError(f"{self._file}: the front matter has no `{key}:` in its `fourways:` section")
+
+
 @dataclass(frozen=True)
 class Lesson:
     """A lesson file, read once. Its properties raise LessonError if the file has the wrong shape."""
@@ -50,10 +61,11 @@ class Lesson:
     def meta(self) -> dict[str, Any]:
         """The front matter under `fourways:`: question, minutes (of its core) and `deeper` (of the folded sections),
         kernel, further kernels `also`, ways, `opens` (the way whose tab is open at first), without, rtol, may_skip."""
-        try:
-            return self._read(_front_matter)["fourways"]
-        except (KeyError, TypeError):
-            raise LessonError(f"{self.path.name}: the front matter has no `fourways:` section") from None
+        front = self._read(_front_matter)
+        section = front.get("fourways") if isinstance(front, dict) else None
+        if not isinstance(section, dict):
+            raise LessonError(f"{self.path.name}: the front matter has no `fourways:` section")
+        return _Meta(self.path.name, section)
 
     def _read(self, parse: Callable[[str], Any]) -> Any:
         try:

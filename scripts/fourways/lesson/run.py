@@ -1,6 +1,7 @@
 """Execute lessons cell by cell, and skip the cells that this machine cannot run."""
 
 import asyncio
+import json
 import os
 import signal
 import sys
@@ -10,13 +11,14 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from fourways import files, kernels, tables, toolchain
 from fourways.lesson.needs import skip_reason
 from fourways.lesson.notebook import Lesson
-from fourways.lesson.recorded import fingerprint
+from fourways.lesson.recorded import digest, fingerprint
 
 RECORDS = "FOURWAYS_RECORDS"
 """The environment variable that is set in a lesson that is recorded (`timing.rounds`)."""
@@ -29,16 +31,17 @@ class LessonRun:
     """The result of running a lesson: its code cells run, those skipped by reason, the seconds, and the error or ""."""
 
     lesson: Lesson
-    notebook: Any
+    notebook: Any = None
     ran: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
     error: str = ""
+    kept: bool = False
 
     @property
     def outcome(self) -> str:
-        """Either `passed` or `failed`."""
-        return "failed" if self.error else "passed"
+        """`passed`, `failed`, or `kept`: it passed before, and nothing that it depends on has changed since."""
+        return "failed" if self.error else "kept" if self.kept else "passed"
 
     @property
     def gaps(self) -> str:
@@ -46,9 +49,10 @@ class LessonRun:
 
         A cell may be skipped if it lacks a package in `may_skip` of the lesson's front matter.
         """
+        if self.error:
+            return self.error
         allowed = {toolchain.missing(package) for package in self.lesson.meta.get("may_skip", ())}
-        skipped = (f"{count} cells skipped: {why}" for why, count in self.skipped.items() if why not in allowed)
-        return self.error or "; ".join(skipped)
+        return "; ".join(f"{count} cells skipped: {why}" for why, count in self.skipped.items() if why not in allowed)
 
 
 class Interrupted(Exception):
@@ -72,14 +76,17 @@ def run_all(
     wrong: bool = False,
     record: bool = False,
     jobs: int | None = None,
+    keep: bool = False,
 ) -> list[LessonRun]:
     """Execute lessons, `jobs` at a time (default: `at_once()`), each in a fresh Jupyter kernel of this interpreter.
 
     Returns the results in the order of `lessons`; `ended` is called with each result when its lesson ends. A failing
-    cell ends its lesson, not the others. `timeout` is in seconds per cell. `wrong` also runs the cells tagged `wrong`,
+    cell, or a file that cannot be read or written, ends its lesson, not the others. `timeout` is in seconds per cell.
+    `wrong` also runs the cells tagged `wrong`,
     as tests do; `record` repeats slow measurements as often as a recording needs. The executed notebooks are written
     to `build/lessons/NN_slug.ipynb`. A complete run that was alone on the machine is stamped there with the machine's
-    versions and its `fingerprint`, so that the book can show it.
+    versions and its `fingerprint`, so that the book can show it. With `keep`, a lesson that passed before, and whose
+    text, kernels, packages and tools are still the same, keeps that run's notebook, and does not run.
     Raises Interrupted if a signal ends the run; the results of unfinished lessons are lost.
     """
     ended_by: list[signal.Signals] = []
@@ -97,35 +104,46 @@ def run_all(
                 asyncio.get_running_loop().add_signal_handler(number, end, number)
 
         async def one(lesson: Lesson) -> LessonRun:
-            async with free:
-                notebook = lesson.whole if wrong else lesson.notebook
-                result = await _run(lesson, notebook, progress, timeout, {RECORDS: "1"} if record else {})
-            if not (wrong or result.gaps) and min(jobs or at_once(), len(lessons)) == 1:
-                made = {"sources": fingerprint(lesson), "seconds": round(result.seconds, 1)}
-                result.notebook.metadata.setdefault("fourways", {})["stamp"] = toolchain.stamp() | made
-            _write(result)
+            result = LessonRun(lesson)
+            try:
+                if not (keep and _restore(result, shared)):
+                    _check_writable(lesson)
+                    async with free:
+                        result.notebook = deepcopy(lesson.whole if wrong else lesson.notebook)
+                        await _run(result, progress, timeout, {RECORDS: "1"} if record else {})
+                    if not (wrong or result.gaps) and alone:
+                        made = {"sources": fingerprint(lesson), "seconds": round(result.seconds, 1)}
+                        result.notebook.metadata.setdefault("fourways", {})["stamp"] = toolchain.stamp() | made
+                    _write(result, None if wrong or not (alone or not toolchain.gpus()) else shared)
+            except (OSError, ValueError) as error:
+                result.error = result.error or f"its files: {error}"
             ended(result)
             return result
 
         return await asyncio.gather(*map(one, lessons))
 
+    alone, shared = min(jobs or at_once(), len(lessons)) == 1, _shared()
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
         return asyncio.run(all_of_them())
     except asyncio.CancelledError:
         raise Interrupted(ended_by[0]) from None
+    finally:
+        for number, handler in handlers.items():  # asyncio leaves the default ones
+            signal.signal(number, handler)
 
 
-async def _run(lesson: Lesson, notebook: Any, progress: Progress, timeout: int, variables: dict[str, str]) -> LessonRun:
+async def _run(result: LessonRun, progress: Progress, timeout: int, variables: dict[str, str]) -> None:
+    """Execute the cells of the result's notebook, and note in the result what happens."""
     import nbformat
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
-    result = LessonRun(lesson, deepcopy(notebook))
     code_cells = [(i, cell) for i, cell in enumerate(result.notebook.cells) if cell.cell_type == "code"]
     start, number = time.perf_counter(), 0
     try:
         async with _kernel(result.notebook, timeout, variables) as client:
             for number, (index, cell) in enumerate(code_cells, 1):
-                progress(lesson, number, len(code_cells))
+                progress(result.lesson, number, len(code_cells))
                 if reason := skip_reason(cell):
                     result.skipped[reason] += 1
                     note = f"Skipped: {reason}\n"
@@ -142,14 +160,59 @@ async def _run(lesson: Lesson, notebook: Any, progress: Progress, timeout: int, 
     result.seconds = time.perf_counter() - start
     for cell in result.notebook.cells:
         cell.metadata.pop("execution", None)  # time stamps of single messages
-    return result
 
 
-def _write(result: LessonRun) -> None:
+def _executed(lesson: Lesson) -> Path:
+    return kernels.root() / "build" / "lessons" / f"{lesson.slug}.ipynb"
+
+
+def _check_writable(lesson: Lesson) -> None:
+    path = _executed(lesson)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    files.check_writable(path)
+
+
+def _shared() -> bytes:
+    """Return the SHA-256 of all that the runs of all lessons depend on: this clone's code, packages, tools, machine."""
+    folders = [
+        kernels.root() / name for name in ("cpp", "scripts", "book/recorded", "book/results", "lessons/programs")
+    ]
+    code = sorted(
+        path for folder in folders for path in folder.rglob("*.*") if path.suffix != ".pyc" and path.is_file()
+    )
+    code += kernels.root().glob("requirements.lock")
+    stamp = {key: value for key, value in toolchain.stamp().items() if key not in ("commit", "clean", "date")}
+    lacking = {need: toolchain.missing(need) for need in (*toolchain.PACKAGES, "gpu", "cupy", "pycuda", "fourways_aot")}
+    here = json.dumps([stamp, lacking, toolchain.distributions(*toolchain.PACKAGES)])
+    return digest([here.encode(), *(path.read_bytes() for path in code)]).encode()
+
+
+def _write(result: LessonRun, shared: bytes | None) -> None:
+    """Write an executed notebook and, if it passed and `shared` is given, beside it what `_restore` reads."""
     import nbformat
 
-    path = kernels.root() / "build" / "lessons" / f"{result.lesson.slug}.ipynb"
-    files.write_text(path, nbformat.writes(result.notebook))
+    path, text = _executed(result.lesson), nbformat.writes(result.notebook)
+    files.write_text(path, text)
+    if shared and not result.error:
+        told = {"ran": result.ran, "skipped": result.skipped, "seconds": result.seconds}
+        depends = digest([shared, result.lesson.path.read_bytes(), text.encode()])
+        files.write_text(path.with_suffix(".json"), json.dumps({"depends": depends, **told}))
+
+
+def _restore(result: LessonRun, shared: bytes) -> bool:
+    """Fill in the result of the run that passed before, and return whether nothing has changed since."""
+    import nbformat
+
+    path = _executed(result.lesson)
+    try:
+        told, text = json.loads(path.with_suffix(".json").read_bytes()), path.read_bytes()
+        if told["depends"] != digest([shared, result.lesson.path.read_bytes(), text]):
+            return False
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
+    result.notebook, result.kept = nbformat.reads(text.decode(), 4), True
+    result.ran, result.skipped, result.seconds = told["ran"], Counter(told["skipped"]), told["seconds"]
+    return True
 
 
 @asynccontextmanager
@@ -205,4 +268,5 @@ def outcomes(results: list[LessonRun]) -> tables.Table:
         ("seconds", lambda row: f"{row['seconds']:.1f}"),
         "outcome",
     ]
-    return tables.Table("lessons", rows, columns)
+    note = "Kept: text, kernels, packages and tools are those of an earlier run. To run a lesson all the same, name it."
+    return tables.Table("lessons", rows, columns, note if any(result.kept for result in results) else "")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fourways import building, process, sass, toolchain
+from fourways import building, kernels, process, sass, toolchain
 
 COMPILED = (".ptx", ".cubin", ".ltoir", ".fatbin", ".o", ".a")
 """The endings of files that go to the linker unchanged."""
@@ -66,6 +66,7 @@ def unit_file(unit: Path | str, number: int, folder: Path) -> Path:
         return path
     if not Path(unit).is_file():
         raise LinkingError(f"no file {unit}", advice="give the path of a file, or the source itself as a string")
+    kernels.check_path(Path(unit).resolve())
     return Path(unit).resolve()
 
 

@@ -88,17 +88,12 @@ def _built(case: KernelCase) -> Path:
         raise PackageError(toolchain.NO_NVCC)
     versions = [toolchain.program_version(each) for each in (compiler, toolchain.host_compiler()) if each]
     tools = [sys.version, sys.prefix, pybind11.__version__, str(compiler), *versions, toolchain.gpu_arch()]
-    kept = files.cache_dir() / "bindings" / _digest([texts, tools])
+    kept = files.own_cache_dir(to_write=True) / "bindings" / _digest([texts, tools])
     if not kept.is_dir():
         common = {path: text for path, text in texts.items() if path.startswith("src/arrays/")}
         workshop = kept.with_name(f".{_digest([common, tools])}")
-        try:
-            workshop.mkdir(parents=True, exist_ok=True)
-            lock = (workshop / "lock").open("w")
-        except OSError as error:
-            hint = "set FOURWAYS_CACHE_DIR to a folder that can be written"
-            raise OSError(f"bindings cannot be kept in {files.cache_dir()} ({error.strerror}): {hint}") from None
-        with lock:
+        workshop.mkdir(parents=True, exist_ok=True)
+        with (workshop / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # until the file is closed, or its process ends
             if not kept.is_dir():  # another process may have built it meanwhile
                 _build(workshop, texts, name).rename(kept)

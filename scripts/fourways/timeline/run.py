@@ -62,7 +62,7 @@ def _require(need: str) -> None:
     if reason := missing(need, of_case=True) if need in WAYS else toolchain.missing(need):
         raise TimelineError(f"no timeline: {reason}")
     if not toolchain.installed("cupti"):
-        raise TimelineError(f"no timeline: the package cupti-python is not installed: {toolchain.SETUP}")
+        raise TimelineError("no timeline: the package cupti-python is not installed: pip install cupti-python")
 
 
 def _recorded(task: dict[str, Any], what: str, folder: Path) -> list[Row]:

@@ -41,7 +41,8 @@ def activate() -> None:
 def child_environment() -> dict[str, str]:
     """Return all variables for a fresh Python process, so that it uses this package, this clone and this toolkit."""
     paths = [str(Path(__file__).parents[2]), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    ours = {"FOURWAYS_ROOT": str(kernels.root()), "PYTHONPATH": os.pathsep.join(map(os.path.abspath, paths))}
+    ours = {"FOURWAYS_ROOT": str(kernels.root()), "FOURWAYS_CACHE_DIR": str(files.cache_dir())}
+    ours["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, paths))
     return os.environ | variables() | ours
 
 
@@ -52,9 +53,10 @@ def caches() -> dict[str, tuple[str, Path]]:
         ("CuPy", "CUPY_CACHE_DIR", Path.home() / ".cupy" / "kernel_cache"),
         ("PyCUDA", "PYCUDA_CACHE_DIR", shared / "pycuda" / "compiler-cache-v1"),
         ("driver", "CUDA_CACHE_PATH", Path.home() / ".nv" / "ComputeCache"),
-        ("Four Ways", "FOURWAYS_CACHE_DIR", files.cache_dir()),
     ]
-    return {name: (variable, Path(os.environ.get(variable) or folder).absolute()) for name, variable, folder in users}
+    ours = {"Four Ways": ("FOURWAYS_CACHE_DIR", files.cache_dir())}
+    moved = {name: (variable, Path(os.environ.get(variable) or folder).absolute()) for name, variable, folder in users}
+    return moved | ours
 
 
 def cold_caches(folder: Path) -> dict[str, str]:

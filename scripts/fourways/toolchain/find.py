@@ -16,6 +16,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from fourways import kernels
+
 SYSTEM_ROOT = Path("/usr/local/cuda")
 NVIDIA_PACKAGES = Path("/opt/nvidia")
 """The folder that NVIDIA's Linux packages install the profilers into."""
@@ -143,8 +145,17 @@ def include_dirs() -> list[Path]:
 
 
 def host_compilers() -> list[Path]:
-    """Return the C++ compilers of this machine in the order `CXX`, the conda environment's, g++, c++, clang++."""
-    words = [word for word in shlex.split(os.environ.get("CXX", "")) if word not in ("ccache", "sccache")]
+    """Return the C++ compilers of this machine in the order `CXX`, the conda environment's, g++, c++, clang++.
+
+    Raises InputError if `CXX` names none.
+    """
+    named = os.environ.get("CXX", "")
+    try:
+        words = [word for word in shlex.split(named) if word not in ("ccache", "sccache")]
+    except ValueError as error:
+        raise kernels.InputError(f"CXX is {named!r} ({error}): unset CXX, or give a C++ compiler's path") from None
+    if words and not shutil.which(words[0]):
+        raise kernels.InputError(f"CXX names a C++ compiler that is not here, {named}: unset CXX, or give its path")
     conda = in_roots("bin/*-conda-linux-gnu-c++")
     candidates = (shutil.which(name) for name in [*words[:1], *map(str, conda), "g++", "c++", "clang++"])
     return _unique(Path(path) for path in candidates if path)

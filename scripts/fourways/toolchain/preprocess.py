@@ -39,7 +39,8 @@ def compiled(unit: str, command: Sequence[str], path: Path, suffix: str = "bin")
     if compiler is None:
         raise FileNotFoundError(missing("host compiler"))
     folder = kernels.root() / "cpp" / "host"
-    cuda = [word for include in include_dirs() for word in ("-isystem", str(include))]
+    headers = [folder / "include", *include_dirs()]  # ours replace CUDA's of the same name
+    cuda = [word for include in headers for word in ("-isystem", str(include))]
     quoted = ("-iquote", str(path.parent), "-iquote", str(folder))
     words = (*command, *quoted, "-fvisibility=hidden", "-pthread", "-std=c++20", *cuda, "-x", "c++", "-")
     return cache.compiled(unit, compiler, words, path.parent, suffix)
@@ -52,7 +53,9 @@ def preprocessed(path: Path, options: Sequence[str] = ()) -> str:
     without = "".join(f"#undef {word}\n#define {word}(...)\n" for word in _LIMITS)
     name = json.dumps(str(path), ensure_ascii=False)
     begin = f"{undefined}{without}#define main fourways_main\n{_BEGIN}#line 1 {name}\n"
-    unit = compiled(f"{prologue(text)}{begin}{text}\n", ("-E", *options), path, suffix="ii")
+    macros = re.findall(r"#include .(.*).$", prologue(text), re.MULTILINE)  # their text itself would fill the cache
+    before = [word for header in macros for word in ("-imacros", header)]
+    unit = compiled(f"{begin}{text}\n", ("-E", *before, *options), path, suffix="ii")
     return unit.read_text(encoding="utf-8", errors="replace").partition(_BEGIN)[2]
 
 

@@ -82,3 +82,13 @@ extern "C" __global__ void written_twice(int *y, int by)
 {
     y[blockIdx.x / 2] = 7 + by * blockIdx.x;
 }
+
+extern "C" __global__ void every_atomic(unsigned *y)
+{
+    atomicAnd(&y[0], ~(1u << threadIdx.x));
+    atomicOr_system(&y[1], 1u << threadIdx.x);
+    atomicXor(&y[2], 1);
+    atomicInc(&y[3], 99);
+    atomicDec(&y[4], 99);
+    atomicAdd_block(&y[5 + blockIdx.x], 1);
+}

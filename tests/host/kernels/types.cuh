@@ -48,9 +48,3 @@ extern "C" __global__ void where(int *y)
     y[i] = 1000000 * blockIdx.z + 100000 * blockIdx.y + 10000 * blockIdx.x +
            100 * threadIdx.z + 10 * threadIdx.y + threadIdx.x;
 }
-
-// CUDA's min and max take two types, of which the wider one comes.
-extern "C" __global__ void mixed(long long *y, int i, unsigned u, float f)
-{
-    y[0] = min(i, 1ll << 40), y[1] = max(u, i), y[2] = 8 * min(f, 2.5), y[3] = max(1ll << 40, i);
-}
