@@ -180,7 +180,7 @@ def _nvcc(path: Path, numbers: Sequence[str], output: str, options: Sequence[str
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder, f"{path.stem}.{output}")
         command = [str(compiler), *target, *options, f"-I{path.parent}", "-x", "cu", str(path), "-o", str(result)]
-        environment = os.environ | toolchain.variables()
+        environment = os.environ | toolchain.variables() | {"TMPDIR": folder}  # what nvcc leaves there if it is ended
         start = time.perf_counter()
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment)
         seconds = time.perf_counter() - start
