@@ -20,7 +20,7 @@ def kept(made_once: Callable[..., Path]) -> dict[str, Any]:
 
 @pytest.fixture
 def left(kept: dict[str, Any]) -> list[dict[str, int]]:
-    """The files in Four Ways' cache after each process that had one of its own, with their inodes: new if made again."""
+    """The files in Four Ways' cache after each process that had one of its own; a file made again has a new inode."""
     return kept["left"]
 
 
