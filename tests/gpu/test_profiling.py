@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fourways import building, kernels, profiling, ways
+from fourways import building, kernels, nsight, ways
 
 SIZE = 2**22
 OWN = """
@@ -30,12 +30,12 @@ extern "C" __global__ void mine(const float *x, float *y, long long n)
 """
 
 
-def profiled(target: str, way: str, **options: object) -> profiling.Report:
+def profiled(target: str, way: str, **options: object) -> nsight.Report:
     if reason := ways.missing(way):
         pytest.skip(reason)
     try:
-        return profiling.profile(target, way, SIZE, clocks="none", **options)  # type: ignore[arg-type]
-    except profiling.NoCountersError as error:
+        return nsight.profile(target, way, SIZE, clocks="none", **options)  # type: ignore[arg-type]
+    except nsight.NoCountersError as error:
         pytest.skip(str(error))
 
 
@@ -53,7 +53,7 @@ def test_every_way_shows_its_source_lines(way: str, tmp_path: Path) -> None:
     source = kernels.source("doublify").splitlines()
     assert "y[i] = FACTOR * x[i];" in [row["text"] for row in report.lines]
     assert all(row["text"] == source[row["line"] - 1].strip() for row in report.lines)
-    assert profiling.read(kept) == report
+    assert nsight.read(kept) == report
 
 
 @pytest.mark.parametrize("way", ["nvrtc", "nvcc", "pycuda"])
@@ -83,6 +83,6 @@ def test_a_kernel_that_does_not_compile_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_events_need_no_counters() -> None:
-    row = profiling.by_events("1", "nvrtc", SIZE)
+    row = nsight.by_events("1", "nvrtc", SIZE)
     assert row["clock"] == "device"
     assert row["seconds"]["median"] > 0

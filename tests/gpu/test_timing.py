@@ -8,19 +8,19 @@ import cupy
 import numpy as np
 import pytest
 
-from fourways import checking, lesson, timing, ways
+from fourways import checking, lesson, measuring, ways
 from fourways.experiments import tuning
 
 
 def test_the_gpu_clock_is_read() -> None:
     kernel = cupy.RawKernel('extern "C" __global__ void nothing() {}', "nothing")
-    (samples,) = timing.measure([lambda: kernel((1,), (1,), ())])
+    (samples,) = measuring.measure([lambda: kernel((1,), (1,), ())])
     assert len(samples.mhz) == len(samples.seconds) and min(samples.mhz) > 0
 
 
 def test_calls_take_turns_sample_by_sample() -> None:
     called: list[str] = []
-    samples = timing.measure([lambda: called.append("a"), lambda: called.append("b")])
+    samples = measuring.measure([lambda: called.append("a"), lambda: called.append("b")])
     sampled = "".join(called)[-2 * len(samples[0].seconds) :]
     assert sampled.startswith(("abba", "baab")) and sampled == (sampled[:4] * len(sampled))[: len(sampled)]
 
@@ -29,7 +29,7 @@ def test_calls_take_turns_sample_by_sample() -> None:
 def test_something_runs_before_each_call_and_after_the_last_of_each(cold: bool) -> None:
     log: list[str] = []
     calls = [lambda: log.append("a"), lambda: log.append("b")]
-    timing.measure(calls, cold, lambda: log.append("."), lambda number: log.append("AB"[number]))
+    measuring.measure(calls, cold, lambda: log.append("."), lambda number: log.append("AB"[number]))
     assert re.fullmatch(r"(\.a|\.b)*(\.aA\.bB|\.bB\.aA)", "".join(log))
 
 
@@ -53,7 +53,7 @@ def on_a_stream_of_its_own() -> Callable[..., None]:
 
 def test_work_on_another_stream_is_not_timed() -> None:
     with pytest.raises(checking.CheckFailure, match="doublify_nvrtc, size 1009: it works on another stream than "):
-        timing.time_ways(ways_of(nvrtc=on_a_stream_of_its_own()), ["nvrtc"], 1009)
+        measuring.time_ways(ways_of(nvrtc=on_a_stream_of_its_own()), ["nvrtc"], 1009)
     (tuned,) = tuning.tune(ways_of(), [{}], on_a_stream_of_its_own, 1009)
     assert tuned["seconds"] is None and "works on another stream" in tuned["problem"]
 
@@ -63,7 +63,7 @@ def test_work_in_the_current_stream_is_found_there_whichever_that_is() -> None:
     x = np.ones(2**20, np.float32)
     for stream in (cupy.cuda.Stream.null, cupy.cuda.Stream(), cupy.cuda.Stream(non_blocking=True)):
         with stream:
-            judged = timing.Judged("gpu", (x,), 2 * x)
+            judged = measuring.Judged("gpu", (x,), 2 * x)
             given, output = judged.values
             assert judged.elsewhere(lambda x=given, y=output: cupy.multiply(x, np.float32(2), out=y)) is None
             waits = lambda x=given, y=output, s=stream: (cupy.multiply(x, 2, out=y), s.synchronize())  # noqa: E731
@@ -79,7 +79,7 @@ def test_outputs_are_restored_to_their_last_byte(dtype: Any) -> None:
     """Poison, and of an output in place the contents of its input; sizes that are no whole number of 16 bytes."""
     right, number = np.arange(1009).astype("i2").astype("f4"), np.float32(3)
     first = np.ones(1009, dtype)
-    judged = timing.Judged("gpu", (number, right), {"y": first, "z": right, "none": right[:0]}, in_place={1: 1})
+    judged = measuring.Judged("gpu", (number, right), {"y": first, "z": right, "none": right[:0]}, in_place={1: 1})
     y, z, _ = outputs = judged.values[2:]
     fresh = [output.get() for output in outputs]
     y.set(first)
@@ -94,7 +94,7 @@ def test_outputs_are_restored_to_their_last_byte(dtype: Any) -> None:
 
 
 def test_what_cannot_be_captured_has_no_time_in_a_graph() -> None:
-    rows = timing.time_ways(lesson.load(lesson.find("01")), ("nvrtc", "pybind11", "pycuda"), 1000)
+    rows = measuring.time_ways(lesson.load(lesson.find("01")), ("nvrtc", "pybind11", "pycuda"), 1000)
     in_graph = {row["way"]: row["graph_seconds"] is not None for row in rows}
     elsewhere = "lesson 01 launches it on the default stream: no part of the capture"
     assert in_graph == {"nvrtc": True, "pybind11": True, "pycuda": False}, elsewhere
@@ -103,7 +103,7 @@ def test_what_cannot_be_captured_has_no_time_in_a_graph() -> None:
 
 def test_sizes_have_a_roof_each() -> None:
     ways = lesson.load(lesson.find("01"), ["nvrtc"])
-    *_, table = timing.time_sizes(ways, [2**10, 2**16])
+    *_, table = measuring.time_sizes(ways, [2**10, 2**16])
     rows = table.rows
     assert [(row["way"], row["size"]) for row in rows] == [
         ("nvrtc", 2**10),
@@ -114,20 +114,20 @@ def test_sizes_have_a_roof_each() -> None:
 
 
 def test_memory_is_not_overfilled() -> None:
-    size = timing.gpu_size(8, most=2**40)
+    size = measuring.gpu_size(8, most=2**40)
     assert size * 8 <= 0.25 * cupy.cuda.Device().mem_info[1] < 2 * size * 8
-    assert timing.gpu_size(8, most=2**20) == 2**20
+    assert measuring.gpu_size(8, most=2**20) == 2**20
     assert np.log2(size) % 1 == 0
 
 
 def test_a_size_that_does_not_fit_is_a_note() -> None:
     ways = lesson.load(lesson.find("01"), ["nvrtc"])
-    *_, table = timing.time_sizes(ways, [1000, 2**40, 2**41])
+    *_, table = measuring.time_sizes(ways, [1000, 2**40, 2**41])
     assert {row["size"] for row in table.rows} == {1000}
     assert table.note.startswith("1,099,511,627,776 elements and more were not timed: ")
 
 
 @pytest.mark.parametrize("way", ["nvrtc", "nvcc", "pycuda"])
 def test_first_results_have_every_stage(way: str) -> None:
-    for row in timing.first_results("01", [way]).rows:
+    for row in measuring.first_results("01", [way]).rows:
         assert all(row["stages"][stage] > 0 for stage in ("start", "import", "context", "inputs", "load", "launch"))

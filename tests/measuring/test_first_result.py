@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fourways import building, lesson, package, stages, tables, timing, toolchain
+from fourways import building, lesson, measuring, package, stages, tables, toolchain
 from fourways.case import Case
 
 
@@ -27,12 +27,12 @@ def left(kept: dict[str, Any]) -> list[dict[str, int]]:
 @pytest.fixture
 def measured(kept: dict[str, Any]) -> tables.Table:
     """Lesson 01's host way, cold and warm."""
-    return timing.first_result_table(kept["rows"])
+    return measuring.first_result_table(kept["rows"])
 
 
 def measure(folder: Path) -> None:
     """Measure lesson 01's host way, cold and warm; keep the rows, and what each process left in its cache."""
-    module = sys.modules["fourways.timing.first_result"]
+    module = sys.modules["fourways.measuring.first_result"]
     left: list[dict[str, int]] = []
 
     def noting(found: lesson.Lesson, way: str, variables: dict[str, str], *more: Any) -> dict[str, float]:
@@ -42,11 +42,11 @@ def measure(folder: Path) -> None:
             left.append({path.name: path.stat().st_mtime_ns for path in there})
         return stages
 
-    first_result = timing.first_result
+    first_result = measuring.first_result
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "first_result", noting)
-        table = timing.first_results("01", ["host"], warm=3, cold_seconds=0)
-    assert str(timing.first_result_table(table.rows)) == str(table), "it can be made again from the rows"
+        table = measuring.first_results("01", ["host"], warm=3, cold_seconds=0)
+    assert str(measuring.first_result_table(table.rows)) == str(table), "it can be made again from the rows"
     (folder / "kept.json").write_text(json.dumps({"rows": table.rows, "left": left}))
 
 
@@ -76,14 +76,14 @@ def row(way: str, *own: float) -> tables.Row:
 
 
 def test_a_difference_within_the_spread_is_none() -> None:
-    module = sys.modules["fourways.timing.first_result"]
+    module = sys.modules["fourways.measuring.first_result"]
     rows = [row("near", 0.5, 0.52, 0.6), row("first", 0.48, 0.5, 0.55), row("far", 0.7, 0.71, 0.8)]
     told = {each["way"]: each["verdict"] for each in module._judged(rows)}
     assert told == {"near": "no difference", "first": "no difference", "far": "+ 210 ms"}
 
 
 def test_a_panel_is_titled_by_its_conclusion() -> None:
-    module = sys.modules["fourways.timing.first_result"]
+    module = sys.modules["fourways.measuring.first_result"]
     rows = [row("slow", 0.9), row("near", 0.5, 0.52, 0.6), row("first", 0.5, 0.5, 0.55)]
     rows = module._judged([*rows, row("far", 0.7)])
     assert module._conclusion(rows) == "no difference between near, first; far + 200 ms; slow + 400 ms"
@@ -94,11 +94,11 @@ def test_the_table_shows_once_what_all_ways_share(measured: tables.Table) -> Non
     headings = [heading for heading, _ in measured.columns]
     assert headings[2:] == ["import", "build", "load", "launch", "sum", "p10 – p90", "against the fastest"]
     assert measured.note.startswith("Host clock; medians of 1 cold and 3 warm fresh processes. All ways take in add")
-    assert "context 200 ms" in timing.first_result_table([row("near", 0.5)]).note
+    assert "context 200 ms" in measuring.first_result_table([row("near", 0.5)]).note
 
 
 def test_the_figure_has_cold_above_warm_and_ranges(measured: tables.Table) -> None:
-    drawn = timing.first_result_figure(measured.rows, "doublify")
+    drawn = measuring.first_result_figure(measured.rows, "doublify")
     titles = [axes.get_title(loc="left") for axes in drawn.axes]
     assert titles == ["cold, nothing compiled yet:\nhost first", "warm, compiled before:\nhost first"]
     own = [stage for stage in stages.STAGES if stage not in ("start", "context", "inputs")]
@@ -184,7 +184,7 @@ def test_the_binding_is_built_once_and_counts_in_every_cold_run(clone: Path, mon
 
     (clone / "fourways_aot.py").write_text(BINDING.format(sleep=0))  # as if it were installed
     monkeypatch.setattr(building, "build_binding", build)
-    cold, warm = timing.first_results("5", ["pybind11"], 1, 0).rows
+    cold, warm = measuring.first_results("5", ["pybind11"], 1, 0).rows
     assert built == ["twice"]
     assert cold["seconds"]["p10"] > 1e6 and cold["stages"]["build"] > 1e6 > warm["seconds"]["p90"]
     assert warm["stages"]["load"] > 0.1, "what was built is imported, not what is installed, and that is loading"
@@ -192,9 +192,9 @@ def test_the_binding_is_built_once_and_counts_in_every_cold_run(clone: Path, mon
 
 def test_a_way_that_fails_loses_nothing_of_the_others(clone: Path) -> None:
     with pytest.raises(
-        timing.FirstResultError, match="pybind11: CMake could not build the module with twice"
+        measuring.FirstResultError, match="pybind11: CMake could not build the module with twice"
     ) as raised:
-        timing.first_results("5", ["pybind11", "host"], 1, 0)
+        measuring.first_results("5", ["pybind11", "host"], 1, 0)
     assert raised.value.others
     assert [row["way"] for row in raised.value.others.rows] == ["host", "host"]
 
@@ -222,7 +222,7 @@ def test_the_package_of_a_case_is_built_once_and_imported(clone: Path, monkeypat
         "import numpy as np\ndef make_inputs(size): return np.ones(size, 'f4')\ndef reference(x): return x\n"
     )
     monkeypatch.setattr(package, "build_alone", build)
-    cold, warm = timing.first_results(Case.load(kernel, case=case), ["pybind11"], 1, 0).rows
+    cold, warm = measuring.first_results(Case.load(kernel, case=case), ["pybind11"], 1, 0).rows
     assert built == ["copy"]
     assert cold["stages"]["build"] > 1e6 > warm["seconds"]["p90"]
     assert warm["stages"]["load"] > 0.1, "to import what was built is to load it"
@@ -231,36 +231,36 @@ def test_the_package_of_a_case_is_built_once_and_imported(clone: Path, monkeypat
 def test_the_answer_is_checked(clone: Path) -> None:
     found = lesson.find("5")
     found.path.write_text(LESSON.format(host="y[1:] = 2 * x[1:]"))
-    with pytest.raises(timing.FirstResultError, match="host: element 0 is .*, expected 0.0; 1 of 16 wrong"):
-        timing.first_result(found, "host", {})
+    with pytest.raises(measuring.FirstResultError, match="host: element 0 is .*, expected 0.0; 1 of 16 wrong"):
+        measuring.first_result(found, "host", {})
 
 
 def test_a_process_that_fails_is_told_in_its_own_words(clone: Path) -> None:
     found = lesson.find("5")
     found.path.write_text(LESSON.format(host="raise OSError('no such luck')"))
-    with pytest.raises(timing.FirstResultError, match="host: a fresh process failed:\n(.*\n)*OSError: no such luck"):
-        timing.first_result(found, "host", {})
+    with pytest.raises(measuring.FirstResultError, match="host: a fresh process failed:\n(.*\n)*OSError: no such luck"):
+        measuring.first_result(found, "host", {})
 
 
 def test_more_launches_of_the_size_asked_for(clone: Path) -> None:
     found = lesson.find("5")
     found.path.write_text(LESSON.format(host="import time; time.sleep(x.size / 1e4); y[:] = 2 * x"))
-    assert "launches" not in timing.first_result(found, "host", {})
-    stages = timing.first_result(found, "host", {}, size=100, launches=5)
+    assert "launches" not in measuring.first_result(found, "host", {})
+    stages = measuring.first_result(found, "host", {}, size=100, launches=5)
     assert stages["launch"] >= 0.01 and stages["launches"] >= 0.05
 
 
 def test_further_launches_are_judged(clone: Path) -> None:
     found = lesson.find("5")
     found.path.write_text(LESSON.format(host="y[:] = x * (2 if np.isnan(y).all() else 3)"))
-    assert timing.first_result(found, "host", {}, launches=1)["launches"] > 0
-    with pytest.raises(timing.FirstResultError, match="host: element 1 is 3.0, expected 2.0"):
-        timing.first_result(found, "host", {}, launches=2)
+    assert measuring.first_result(found, "host", {}, launches=1)["launches"] > 0
+    with pytest.raises(measuring.FirstResultError, match="host: element 1 is 3.0, expected 2.0"):
+        measuring.first_result(found, "host", {}, launches=2)
 
 
 def test_the_process_has_the_variables_asked_for(clone: Path) -> None:
     found = lesson.find("5")
     found.path.write_text(LESSON.format(host="import os; y[:] = float(os.environ['FACTOR']) * x"))
-    assert timing.first_result(found, "host", {"FACTOR": "2"})["launch"] > 0
-    with pytest.raises(timing.FirstResultError, match="element 1 is 3.0, expected 2.0"):
-        timing.first_result(found, "host", {"FACTOR": "3"})
+    assert measuring.first_result(found, "host", {"FACTOR": "2"})["launch"] > 0
+    with pytest.raises(measuring.FirstResultError, match="element 1 is 3.0, expected 2.0"):
+        measuring.first_result(found, "host", {"FACTOR": "3"})

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fourways import linking, tables, toolchain
+from fourways import link_builds, tables, toolchain
 from fourways.kernels import InputError
-from fourways.linking.compare import reference
+from fourways.link_builds.compare import reference
 
 ARCHITECTURES = (pytest.param("sm_75", marks=pytest.mark.long), "sm_90", pytest.param("sm_120", marks=pytest.mark.long))
 CALLED = ("PTX, nvJitLink", "nvcc -rdc=true")
@@ -29,13 +29,13 @@ def rows(request: pytest.FixtureRequest, made_once: Callable[..., Path]) -> list
     """The five builds of the default program for an architecture; as JSON brings them back."""
 
     def link(folder: Path) -> None:
-        (folder / "rows.json").write_text(json.dumps(linking.link_all(archs=[request.param])))
+        (folder / "rows.json").write_text(json.dumps(link_builds.link_all(archs=[request.param])))
 
     return json.loads((made_once(f"linked-{request.param}", link) / "rows.json").read_text())
 
 
 def test_lto_inlines_what_other_links_call(rows: list[tables.Row]) -> None:
-    assert [row["build"] for row in rows] == list(linking.BUILDS)
+    assert [row["build"] for row in rows] == list(link_builds.BUILDS)
     for row in rows:
         assert row["error"] is None
         called = row["build"] in CALLED
@@ -54,7 +54,7 @@ def test_lto_makes_the_one_source_build_again(rows: list[tables.Row]) -> None:
 
 
 def test_the_table_shows_it(rows: list[tables.Row]) -> None:
-    table = linking.table(json.loads(json.dumps(rows)))
+    table = link_builds.table(json.loads(json.dumps(rows)))
     cells = {line[0]: line[-1] for line in table.cells()}
     assert cells["nvcc -dlto"] == "inlined"
     assert cells["nvcc -rdc=true"] == "64 calls left"
@@ -66,19 +66,19 @@ def test_the_table_shows_it(rows: list[tables.Row]) -> None:
 
 def test_several_architectures_side_by_side() -> None:
     builds = ["PTX, nvJitLink", "LTO-IR, nvJitLink"]
-    rows = linking.link_all([LIBRARY, DEFINES], "k", ["75", "sm_120"], builds=builds)
+    rows = link_builds.link_all([LIBRARY, DEFINES], "k", ["75", "sm_120"], builds=builds)
     assert [(row["build"], row["arch"]) for row in rows] == [
         (build, arch) for arch in ("sm_75", "sm_120") for build in builds
     ]
-    assert linking.inlining_table(rows).cells() == [
+    assert link_builds.inlining_table(rows).cells() == [
         [build, *["1 call left" if build in CALLED else "inlined"] * 2] for build in builds
     ]
-    assert [line[1] for line in linking.table(rows).cells()] == ["sm_75"] * 2 + ["sm_120"] * 2
+    assert [line[1] for line in link_builds.table(rows).cells()] == ["sm_75"] * 2 + ["sm_120"] * 2
 
 
 def bars(rows: list[tables.Row]) -> dict[str, dict[str, str]]:
     """What the figure of these rows shows: for each panel the bars' labels and the texts at their ends."""
-    axes = linking.figure(rows, "title").axes
+    axes = link_builds.figure(rows, "title").axes
     return {
         ax.get_title(loc="left"): dict(
             zip(
@@ -127,12 +127,12 @@ def test_the_reference_is_64_calls_one_after_another() -> None:
 def test_a_build_that_fails_alone_says_so_in_its_row() -> None:
     """Two units may each have a `static` of one name; one source may not."""
     hidden = "static __device__ float hidden(float x) { return x; }\n"
-    builds = list(linking.BUILDS)[:3]
-    rows = linking.link_all([hidden + LIBRARY, hidden + DEFINES], entry="k", builds=builds)
+    builds = list(link_builds.BUILDS)[:3]
+    rows = link_builds.link_all([hidden + LIBRARY, hidden + DEFINES], entry="k", builds=builds)
     assert "already been defined" in rows[0]["error"]
     assert [row["error"] for row in rows[1:]] == [None] * 2
-    assert "already been defined" in str(linking.table(rows))
-    (problem,) = linking.problems(rows)
+    assert "already been defined" in str(link_builds.table(rows))
+    (problem,) = link_builds.problems(rows)
     assert problem.startswith("one source, sm_90: NVRTC could not compile one_source.cu for sm_90:\n")
     assert problem.count("Advice: ") == 1 and problem.splitlines()[-1].startswith("Advice: keep one definition")
 
@@ -144,7 +144,7 @@ def test_problems_are_failures_and_wrong_answers() -> None:
         {"build": "c", "arch": "sm_75", "error": None},
         {"build": "d", "arch": "sm_75", "error": "refused"},
     ]
-    assert linking.problems(rows) == ["d, sm_75: refused", "b, sm_90: wrong answer: element 0 is nan"]
+    assert link_builds.problems(rows) == ["d, sm_75: refused", "b, sm_90: wrong answer: element 0 is nan"]
 
 
 GPU = toolchain.Gpu("NVIDIA H200", "9.0", "sm_90", 2**37)
@@ -161,33 +161,33 @@ def test_what_is_not_run_says_why_and_on_which_gpu(
     monkeypatch: pytest.MonkeyPatch, arch: str | None, library: str, why: str
 ) -> None:
     monkeypatch.setattr(toolchain, "gpus", lambda: [GPU])
-    rows = linking.link_all([library, DEFINES], "k", [arch] if arch else [], builds=["one source"])
+    rows = link_builds.link_all([library, DEFINES], "k", [arch] if arch else [], builds=["one source"])
     assert {row["arch"] for row in rows} == {arch or "sm_90"}, "the GPU's own, if none is named"
-    assert f"GPU: NVIDIA H200, compute capability 9.0. {why}" in str(linking.table(rows))
+    assert f"GPU: NVIDIA H200, compute capability 9.0. {why}" in str(link_builds.table(rows))
     assert all("check" not in row for row in rows)
 
 
 def test_the_table_names_the_reference_that_judges(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(toolchain, "gpus", lambda: [GPU])
-    monkeypatch.setattr("fourways.linking.compare._run", lambda *_: None)
+    monkeypatch.setattr("fourways.link_builds.compare._run", lambda *_: None)
     case, inputs = tmp_path / "mine.py", "def make_inputs(size):\n    return np.ones(size, 'f4')\n"
     for text, judge in ((inputs, "NumPy"), (f"{inputs}\n\ndef reference(x):\n    return x\n", "mine.py")):
         case.write_text(f"import numpy as np\n\n\n{text}")
-        (row,) = linking.link_all(builds=["one source"], case=case)
+        (row,) = link_builds.link_all(builds=["one source"], case=case)
         assert row["reference"] == judge
 
 
 def test_the_gpu_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert linking.find_gpu(None) is None
+    assert link_builds.find_gpu(None) is None
     with pytest.raises(ValueError, match="no CUDA device 0 here; there are: none"):
-        linking.find_gpu(0)
+        link_builds.find_gpu(0)
     other = toolchain.Gpu("NVIDIA L4", "8.9", "sm_89", 2**34)
     monkeypatch.setattr(toolchain, "gpus", lambda: [GPU, other])
-    assert [linking.find_gpu(device) for device in (None, 0, 1)] == [GPU, GPU, other]
+    assert [link_builds.find_gpu(device) for device in (None, 0, 1)] == [GPU, GPU, other]
     with pytest.raises(ValueError, match=r"no CUDA device 2 here; there are: 0 \(NVIDIA H200\), 1 \(NVIDIA L4\)"):
-        linking.find_gpu(2)
+        link_builds.find_gpu(2)
 
 
 def test_a_reference_that_cannot_be_had() -> None:
     with pytest.raises(InputError, match="no file"):
-        linking.link_all(expected="nowhere.py:f")
+        link_builds.link_all(expected="nowhere.py:f")

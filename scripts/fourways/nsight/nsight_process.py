@@ -1,6 +1,6 @@
 """One way of a lesson, or of a kernel file, in this fresh process, for profilers to look at.
 
-Run as `python -m fourways.profiling.nsight_process 01 nvrtc`. The stages of `run_way` and the check are NVTX
+Run as `python -m fourways.nsight.nsight_process 01 nvrtc`. The stages of `run_way` and the check are NVTX
 ranges; `cudaProfilerStart` and `cudaProfilerStop` stand around one more call, which comes last, once everything is
 warm.
 
@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 from fourways import checking, kernels, lesson, toolchain
-from fourways.profiling.nsight import PROBLEM
+from fourways.nsight.nsight import PROBLEM
 from fourways.ways import GPU_SIZE, WAYS, Task, run_way
 
 

@@ -5,7 +5,7 @@ the GPU's counters may not be read, CUDA events time the call instead. Another c
 Systems.
 """
 
-from fourways.profiling.nsight import (
+from fourways.nsight.nsight import (
     CLOCKS,
     NoCountersError,
     ProfilingError,
@@ -16,5 +16,5 @@ from fourways.profiling.nsight import (
     require_ncu,
     run_nsys,
 )
-from fourways.profiling.report import Report, ReportError, options, read
-from fourways.profiling.report_tables import figure, lines_table, table
+from fourways.nsight.report import Report, ReportError, options, read
+from fourways.nsight.report_tables import figure, lines_table, table

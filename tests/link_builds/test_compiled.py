@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from fourways import building, linking, tables, toolchain
+from fourways import building, link_builds, tables, toolchain
 
 LIBRARY = """extern "C" __device__ float f(float x);
 extern "C" __global__ void k(const float* x, float* y, long long n) { y[threadIdx.x] = f(x[threadIdx.x]); }
 """
 DEFINES = 'extern "C" __device__ float f(float x) { return x + 1; }\n'
-ONE_SOURCE, PTX, LTO, RDC, DLTO = linking.BUILDS
+ONE_SOURCE, PTX, LTO, RDC, DLTO = link_builds.BUILDS
 
 
 @pytest.fixture(autouse=True)
@@ -60,16 +60,16 @@ def outcomes(rows: list[tables.Row]) -> dict[str, str]:
 )
 def test_each_build_takes_what_its_linker_takes(library: Path, suffix: str, expected: dict[str, str]) -> None:
     """Only LTO-IR inlines, and one source wants sources; neither is a problem."""
-    rows = linking.link_all([library / f"lib.{suffix}", DEFINES], "k", ["90"], builds=[ONE_SOURCE, *expected])
+    rows = link_builds.link_all([library / f"lib.{suffix}", DEFINES], "k", ["90"], builds=[ONE_SOURCE, *expected])
     assert outcomes(rows) == {ONE_SOURCE: "unfit"} | expected
     assert rows[0]["error"] == f"wants the source of every unit; compiled already: lib.{suffix}"
-    assert linking.problems(rows) == []
+    assert link_builds.problems(rows) == []
 
 
 def test_what_a_linker_prints_is_kept(library: Path) -> None:
-    rows = linking.link_all([library / "lib.fatbin", DEFINES], "k", ["90"], builds=[RDC, DLTO])
+    rows = link_builds.link_all([library / "lib.fatbin", DEFINES], "k", ["90"], builds=[RDC, DLTO])
     assert "said" not in rows[0]
-    (remark,) = linking.remarks(rows)
+    (remark,) = link_builds.remarks(rows)
     assert remark.startswith("nvcc -dlto, sm_90, printed: nvlink info")
 
 
@@ -77,7 +77,7 @@ def test_lto_wants_lto_ir(library: Path, tmp_path: Path) -> None:
     source, user = tmp_path / "user.cu", tmp_path / "user.ptx"
     source.write_text(DEFINES)
     user.write_bytes(building.build(source, "nvrtc", "sm_90", "ptx", ["-rdc=true"]).code)
-    rows = linking.link_all([library / "lib.cubin", user], "k", ["90"], builds=[LTO, PTX])
+    rows = link_builds.link_all([library / "lib.cubin", user], "k", ["90"], builds=[LTO, PTX])
     assert outcomes(rows) == {LTO: "unfit", PTX: "1"}
     assert rows[0]["error"] == "finds no LTO-IR in these units"
 
@@ -87,23 +87,25 @@ def test_lto_ir_of_a_newer_toolkit(library: Path, tmp_path: Path) -> None:
     code = bytearray((library / "lib.ltoir").read_bytes())
     code[6] += 9
     (tmp_path / "newer.ltoir").write_bytes(code)
-    with pytest.raises(linking.LinkingError, match="OUTDATED_LIBRARY(.|\n)*\nAdvice: take a linker .* no older than"):
-        linking.link_all([tmp_path / "newer.ltoir", DEFINES], "k", ["90"], builds=[LTO])
+    with pytest.raises(
+        link_builds.LinkingError, match="OUTDATED_LIBRARY(.|\n)*\nAdvice: take a linker .* no older than"
+    ):
+        link_builds.link_all([tmp_path / "newer.ltoir", DEFINES], "k", ["90"], builds=[LTO])
 
 
 def test_other_types_than_a_compiled_unit_declares(library: Path) -> None:
-    with pytest.raises(linking.LinkingError, match="Prototype doesn't match for 'f'"):
-        linking.link_all([library / "lib.ltoir", DEFINES.replace("float", "double")], "k", ["90"], builds=[LTO])
+    with pytest.raises(link_builds.LinkingError, match="Prototype doesn't match for 'f'"):
+        link_builds.link_all([library / "lib.ltoir", DEFINES.replace("float", "double")], "k", ["90"], builds=[LTO])
 
 
 def test_a_compiled_kernel_is_run_once_a_unit_declares_it(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Here on a GPU where nothing fits."""
     monkeypatch.setattr(toolchain, "gpus", lambda: [toolchain.Gpu("a GPU without memory", "9.0", "sm_90", 0)])
     units = [library / "lib.ltoir", DEFINES]
-    (row,) = linking.link_all(units, "k", elements=1, builds=[LTO])
+    (row,) = link_builds.link_all(units, "k", elements=1, builds=[LTO])
     assert row["not_run"].endswith(
         "of a kernel in a compiled file it must be told which parameters it has, by a unit that declares it"
     )
     units[1] += 'extern "C" __global__ void k(const float* x, float* y, long long n);\n'
-    with pytest.raises(linking.LinkingError, match="1 elements do not fit"):
-        linking.link_all(units, "k", elements=1, builds=[LTO])
+    with pytest.raises(link_builds.LinkingError, match="1 elements do not fit"):
+        link_builds.link_all(units, "k", elements=1, builds=[LTO])

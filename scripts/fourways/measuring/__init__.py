@@ -25,7 +25,7 @@ The *first result* of a fresh process is divided into stages, by the host's cloc
 - *launch*: the first call, and the wait for it
 """
 
-from fourways.timing.clocks import (
+from fourways.measuring.clocks import (
     captured,
     device_seconds,
     event_overhead,
@@ -39,7 +39,7 @@ from fourways.timing.clocks import (
     turns,
     until_done,
 )
-from fourways.timing.compare import (
+from fourways.measuring.compare import (
     compare,
     copy_row,
     figure,
@@ -51,7 +51,7 @@ from fourways.timing.compare import (
     time_ways,
     warnings,
 )
-from fourways.timing.first_result import (
+from fourways.measuring.first_result import (
     COLD_SECONDS,
     WARM,
     FirstResultError,
@@ -60,4 +60,4 @@ from fourways.timing.first_result import (
     first_result_table,
     first_results,
 )
-from fourways.timing.judged import Judged, require_right
+from fourways.measuring.judged import Judged, require_right

@@ -11,10 +11,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from fourways import files, kernels, lesson, timing, toolchain
+from fourways import files, kernels, lesson, measuring, toolchain
 from fourways.case import Case
-from fourways.profiling import report as reports
-from fourways.profiling.report import Report, ReportError
+from fourways.nsight import report as reports
+from fourways.nsight.report import Report, ReportError
 from fourways.tables import Row
 from fourways.ways import GPU_SIZE, WAYS, missing
 
@@ -110,7 +110,7 @@ def command(
         binding = WAYS[way].prepare(str(meant.meta["kernel"])) if source_lines else None
     elif not toolchain.missing("gpu"):
         binding = WAYS[way].prepare(meant)  # built here, because a compiler under a profiler takes minutes
-    words = [sys.executable, "-m", "fourways.profiling.nsight_process", target, way, f"--size={size}"]
+    words = [sys.executable, "-m", "fourways.nsight.nsight_process", target, way, f"--size={size}"]
     words += [f"--entry={entry}"] if entry else []
     words += [f"--case={case}"] if case else []
     return words + ([f"--binding={binding}"] if binding else [])
@@ -130,10 +130,10 @@ def refused(output: str) -> ProfilingError:
 
 
 def by_events(target: str, way: str, size: int, entry: str | None = None, case: Path | None = None) -> Row:
-    """Time the call by CUDA events, which need no rights, and return the row of `timing.time_ways`."""
+    """Time the call by CUDA events, which need no rights, and return the row of `measuring.time_ways`."""
     meant = lesson.lesson_or_case(target, entry, case)
     ways = meant.ways([way]) if isinstance(meant, Case) else lesson.load(meant, [way])
-    return timing.time_ways(ways, [way], size)[0]
+    return measuring.time_ways(ways, [way], size)[0]
 
 
 def nsys_command(

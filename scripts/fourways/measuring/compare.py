@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from fourways import checking, figures, toolchain
+from fourways.measuring.clocks import captured, device_seconds, host_seconds, launch_seconds, measure, turns
+from fourways.measuring.judged import Judged
 from fourways.tables import RANGE, Column, Row, Table, rate, seconds, summary
-from fourways.timing.clocks import captured, device_seconds, host_seconds, launch_seconds, measure, turns
-from fourways.timing.judged import Judged
 from fourways.ways import GPU_SIZE, HOST_SIZE, Ways, is_host
 
 _AFTER = "after the last timed call "

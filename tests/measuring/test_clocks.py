@@ -7,15 +7,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from fourways import lesson, timing
+from fourways import lesson, measuring
 
 
 @pytest.fixture
 def spend(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
-    """Lets seconds pass on the clock of `timing`."""
+    """Lets seconds pass on the clock of `measuring`."""
     now = [0.0]
     clock = SimpleNamespace(perf_counter=lambda: now[0])
-    monkeypatch.setattr(sys.modules["fourways.timing.clocks"], "time", clock)
+    monkeypatch.setattr(sys.modules["fourways.measuring.clocks"], "time", clock)
 
     def spend(seconds: float) -> None:
         now[0] += seconds
@@ -34,29 +34,29 @@ def test_host_seconds_are_those_of_single_calls_after_one_to_warm_up(spend: Call
         spend(50)
         log.append("before")
 
-    samples = timing.host_seconds(call, before)
+    samples = measuring.host_seconds(call, before)
     assert samples == pytest.approx([0.021] * 15), "0.3 s of samples; neither the first call nor what runs before"
     assert log == ["before", "call"] * 16
 
 
 def test_what_takes_long_is_measured_five_times(spend: Callable[[float], None]) -> None:
-    assert timing.host_seconds(lambda: spend(1000)) == pytest.approx([1000] * 5)
+    assert measuring.host_seconds(lambda: spend(1000)) == pytest.approx([1000] * 5)
 
 
 def test_what_is_quick_is_measured_often_but_not_for_long() -> None:
-    assert len(timing.host_seconds(lambda: None)) == 200
+    assert len(measuring.host_seconds(lambda: None)) == 200
 
 
 def test_names_take_turns_and_each_begins_a_round() -> None:
-    assert "".join(timing.turns(4, "abc")) == "abcbcacababc"
-    assert list(timing.turns(2, [])) == []
+    assert "".join(measuring.turns(4, "abc")) == "abcbcacababc"
+    assert list(measuring.turns(2, [])) == []
 
 
 def test_samples_are_taken_in_turns_and_the_first_rounds_are_not_counted() -> None:
     count = itertools.count()
     samplers = dict.fromkeys("ab", lambda: float(next(count)))
-    assert timing.sampled(samplers, 3) == {"a": [0, 3, 4], "b": [1, 2, 5]}
-    assert timing.sampled(samplers, 3, warm_up=1) == {"a": [9, 10], "b": [8, 11]}
+    assert measuring.sampled(samplers, 3) == {"a": [0, 3, 4], "b": [1, 2, 5]}
+    assert measuring.sampled(samplers, 3, warm_up=1) == {"a": [9, 10], "b": [8, 11]}
 
 
 def test_launch_seconds_are_of_calls_that_nobody_waits_for(spend: Callable[[float], None]) -> None:
@@ -70,7 +70,7 @@ def test_launch_seconds_are_of_calls_that_nobody_waits_for(spend: Callable[[floa
         spend(1)
         log.append("wait")
 
-    samples = timing.launch_seconds(call, wait)
+    samples = measuring.launch_seconds(call, wait)
     assert log.index("wait") == 0 and log[-1] == "wait", "nothing else is in the queue, before and after"
     assert log.count("call") / log.count("wait") > 50, "and no wait between two calls of a batch"
     assert samples == pytest.approx([3e-6] * 20, rel=1e-3), "seconds of one call; the first batch warms up"
@@ -79,6 +79,6 @@ def test_launch_seconds_are_of_calls_that_nobody_waits_for(spend: Callable[[floa
 def test_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """A recording measures as often as asked, any other run about a third of that; always an odd number."""
     monkeypatch.delenv(lesson.RECORDS, raising=False)
-    assert [timing.rounds(count) for count in (3, 7, 21, 60)] == [1, 3, 7, 21]
+    assert [measuring.rounds(count) for count in (3, 7, 21, 60)] == [1, 3, 7, 21]
     monkeypatch.setenv(lesson.RECORDS, "1")
-    assert timing.rounds(21) == 21
+    assert measuring.rounds(21) == 21

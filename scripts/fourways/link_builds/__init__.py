@@ -5,5 +5,5 @@ A call from one unit into another stays a call if the units are linked as PTX or
 looking inside need no GPU and no driver. On a GPU the program is also checked and timed.
 """
 
-from fourways.linking.builds import BUILDS, LinkingError, look_inside
-from fourways.linking.compare import figure, find_gpu, inlining_table, link_all, problems, remarks, table
+from fourways.link_builds.builds import BUILDS, LinkingError, look_inside
+from fourways.link_builds.compare import figure, find_gpu, inlining_table, link_all, problems, remarks, table

@@ -1,7 +1,7 @@
 """One way of a lesson, once, in this fresh process: prints the seconds of each stage as JSON.
 
-Run as a file by `timing.first_result`, which sends the task on standard input. Before the first stage it imports only
-`stages` and `ways` of the package, which import none of the way's libraries.
+Run as a file by `measuring.first_result`, which sends the task on standard input. Before the first stage it imports
+only `stages` and `ways` of the package, which import none of the way's libraries.
 """
 
 import time

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from fourways import building, checking, figures, kernels, sass, tables, timing, toolchain
+from fourways import building, checking, figures, kernels, measuring, sass, tables, toolchain
 from fourways.case import Case, named_reference
-from fourways.linking.builds import BUILDS, LinkingError, UnfitError, is_compiled, look_inside, unit_file
+from fourways.link_builds.builds import BUILDS, LinkingError, UnfitError, is_compiled, look_inside, unit_file
 from fourways.ways import GPU_SIZE
 
 _CALLS, _SLOPE, _SHIFT = 64, float(np.float32(0.99)), 0.5  # as in cpp/link
@@ -60,7 +60,7 @@ def link_all(
     The GPU of ordinal `device` runs the code made for it, with the inputs that the file `case` (`case.Case`) makes for
     the size `elements`. `check` is "right" or says what is wrong. Only a right answer has `seconds` (device clock).
     `not_run` says why a program was not run. Outputs are restored before each sample and judged after the last one
-    (`timing.Judged`). The right answer comes from `expected` ("module.py:function" of the inputs), from the case, or
+    (`measuring.Judged`). The right answer comes from `expected` ("module.py:function" of the inputs), from the case, or
     for the default program from `reference`. Without any of them, the first successful build counts as right. NaN is
     never right.
 
@@ -238,9 +238,9 @@ def _run(program: Sequence[tuple[tables.Row, bytes]], case: Case, elements: int,
                 problem = checking.verdict(launch, "gpu", inputs, expected, case.rtol, case.starts, case.atol)
                 seconds = None
                 if not problem:
-                    judged = timing.Judged("gpu", inputs, expected, case.rtol, case.starts, case.atol)
+                    judged = measuring.Judged("gpu", inputs, expected, case.rtol, case.starts, case.atol)
                     call = functools.partial(launch, *judged.values)
-                    samples = timing.device_seconds(call, before=judged.restore)
+                    samples = measuring.device_seconds(call, before=judged.restore)
                     if wrong := judged.problem():
                         problem = f"after the last timed call {wrong}"
                     else:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from fourways import figures
-from fourways.profiling.report import ReportError, product, ratio
+from fourways.nsight.report import ReportError, product, ratio
 from fourways.tables import Column, Row, Table, rate, seconds
 
 STALLS = {

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from fourways import figures, lesson, process, toolchain
 from fourways.case import Case
+from fourways.measuring.clocks import rounds, turns
 from fourways.stages import STAGES
 from fourways.tables import Column, Row, Table, seconds, seconds_range, summary
-from fourways.timing.clocks import rounds, turns
 from fourways.ways import WAYS, missing
 
 STATES = {"cold": "nothing compiled yet", "warm": "compiled before"}
@@ -80,9 +80,9 @@ def first_results(
 
     Two rows for each way: `warm` (caches filled) of `warm` processes, and `cold` (empty caches, nothing built) of as
     many rounds as begin within `cold_seconds`, one at least. By default, these are WARM and COLD_SECONDS while a lesson
-    is recorded, and about a third of them elsewhere (`timing.rounds`). Each row has `stages`, the seconds of each stage
-    in the median process; `seconds`, the median, p10 and p90 of the whole; and `own_seconds`, the same without SHARED
-    stages.
+    is recorded, and about a third of them elsewhere (`measuring.rounds`). Each row has `stages`, the seconds of each
+    stage in the median process; `seconds`, the median, p10 and p90 of the whole; and `own_seconds`, the same without
+    SHARED stages.
     `verdict` says whether a way's own seconds differ from the fastest way's by more than their p10–p90 ranges.
     The ways take turns in a rotating order. What is built ahead of time is built once, and those seconds are part of
     each of its cold samples. Files are in the operating system's cache in both states: a machine that has just booted

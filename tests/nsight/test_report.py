@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from fourways import kernels, profiling, tables
+from fourways import kernels, nsight, tables
 
 STORED = Path(__file__).parents[1] / "data" / "doublify.ncu-rep"
 SIZE = 2**26
@@ -15,16 +15,16 @@ WARPS = SIZE // 32
 
 
 @pytest.fixture(scope="module")
-def report() -> profiling.Report:
-    return profiling.read(STORED)
+def report() -> nsight.Report:
+    return nsight.read(STORED)
 
 
 @pytest.fixture(scope="module")
-def metrics(report: profiling.Report) -> dict[str, tables.Row]:
+def metrics(report: nsight.Report) -> dict[str, tables.Row]:
     return {row["metric"]: row for row in report.metrics}
 
 
-def test_ten_metrics_of_one_launch(report: profiling.Report, metrics: dict[str, tables.Row]) -> None:
+def test_ten_metrics_of_one_launch(report: nsight.Report, metrics: dict[str, tables.Row]) -> None:
     assert len(report.metrics) == len(metrics) == 10
     assert {(row["launch"], row["kernel"], row["device"]) for row in report.metrics} == {(1, "doublify", "NVIDIA H200")}
 
@@ -89,7 +89,7 @@ def metric_of(counters: dict[str, float], metric: str, tmp_path: Path, monkeypat
     loaded = Launches([Launches([Launch(counters)])])
     monkeypatch.setitem(sys.modules, "ncu_report", SimpleNamespace(load_report=lambda path: loaded))
     (tmp_path / "mine.ncu-rep").touch()
-    (row,) = [row for row in profiling.read(tmp_path / "mine.ncu-rep").metrics if row["metric"] == metric]
+    (row,) = [row for row in nsight.read(tmp_path / "mine.ncu-rep").metrics if row["metric"] == metric]
     return row
 
 
@@ -125,16 +125,16 @@ def test_operations_are_counted_in_both_spellings(tmp_path: Path, monkeypatch: p
     assert roofline_of(known, tmp_path, monkeypatch)["flop_per_second"] is None
 
 
-def test_what_is_asked_of_nsight_compute_is_what_is_read(report: profiling.Report) -> None:
+def test_what_is_asked_of_nsight_compute_is_what_is_read(report: nsight.Report) -> None:
     """The stored report was made with these options: no value is missing in it."""
     assert None not in [value for row in report.metrics for value in row.values()]
-    *sections, option, counters = profiling.options()
+    *sections, option, counters = nsight.options()
     assert option == "--metrics" and "gpu__time_duration.sum" in counters.split(",")
     assert len(set(counters.split(","))) == len(counters.split(","))
     assert set(sections[::2]) == {"--section"} and "SourceCounters" in sections
 
 
-def test_source_lines_of_a_kernel_compiled_at_run_time(report: profiling.Report) -> None:
+def test_source_lines_of_a_kernel_compiled_at_run_time(report: nsight.Report) -> None:
     source = kernels.source("doublify").splitlines()
     assert report.lines[0]["text"] == "y[i] = FACTOR * x[i];"
     assert report.lines[0]["stall"] == "long_scoreboard"
@@ -151,14 +151,14 @@ def test_what_is_no_report(tmp_path: Path, content: str | None, message: str) ->
     path = tmp_path / "mine.ncu-rep"
     if content:
         path.write_text(content)
-    with pytest.raises(profiling.ReportError, match=message):
-        profiling.read(path)
+    with pytest.raises(nsight.ReportError, match=message):
+        nsight.read(path)
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ncu_report", None)
-    with pytest.raises(profiling.ReportError, match="pip install ncu-report"):
-        profiling.read(STORED)
+    with pytest.raises(nsight.ReportError, match="pip install ncu-report"):
+        nsight.read(STORED)
 
 
 FIGURES = kernels.root() / "book" / "figures"
@@ -172,7 +172,7 @@ def test_the_reports_to_download_are_those_of_the_recorded_run() -> None:
     outputs = [output for cell in recorded["cells"] for output in cell.get("outputs", [])]
     bundles = [output["data"][tables.MIME] for output in outputs if tables.MIME in output.get("data", {})]
     shown = [row for bundle in bundles for row in bundle["rows"] if row.get("kernel") in ("colmeans", "iterate")]
-    reports = {kernel: profiling.read(FIGURES / f"{kernel}.ncu-rep") for kernel in {row["kernel"] for row in shown}}
+    reports = {kernel: nsight.read(FIGURES / f"{kernel}.ncu-rep") for kernel in {row["kernel"] for row in shown}}
     assert {row["launch"] for row in shown if row["kernel"] == "colmeans"} == {1, 2}
     for row in shown:
         assert row in reports[row["kernel"]].metrics or row in reports[row["kernel"]].lines

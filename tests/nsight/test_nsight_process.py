@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fourways import lesson, profiling, toolchain
+from fourways import lesson, nsight, toolchain
 
 STORED = Path(__file__).parents[1] / "data" / "doublify.ncu-rep"
 
@@ -108,7 +108,7 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("way", ["nvrtc", "nvcc"])
 def test_the_source_that_line_information_names_is_there(way: str, clone: Path) -> None:
     """The path in the machine code leads to the text that was compiled, where ncu can still read it."""
-    profiling.profile("5", way, 100)
+    nsight.profile("5", way, 100)
     disassembler = toolchain.program("nvdisasm")
     assert disassembler
     text = toolchain.run(str(disassembler), "-g", "-c", str(clone / "mine.cubin")).stdout
@@ -118,7 +118,7 @@ def test_the_source_that_line_information_names_is_there(way: str, clone: Path) 
 
 
 def test_the_last_call_is_the_profiled_one(clone: Path) -> None:
-    profiling.profile("5", "nvrtc", 100)
+    nsight.profile("5", "nvrtc", 100)
     calls = (clone / "log").read_text().splitlines()
     assert calls[-3:] == ["profiler on", "called", "profiler off"] and calls.count("profiler on") == 1
     assert calls[:-3].count("called") >= 2, "all is warm, and checked"
@@ -127,8 +127,8 @@ def test_the_last_call_is_the_profiled_one(clone: Path) -> None:
 def test_a_wrong_answer_is_not_profiled(clone: Path) -> None:
     path = lesson.find("5").path
     path.write_text(LESSON.replace("y[:] = 2 * x", "y[1:] = 2 * x[1:]"))
-    with pytest.raises(profiling.ProfilingError) as told:  # though there is a report
-        profiling.profile("5", "nvrtc", 100)
+    with pytest.raises(nsight.ProfilingError) as told:  # though there is a report
+        nsight.profile("5", "nvrtc", 100)
     wrong, advice = str(told.value).split("\n")
     assert wrong.startswith("mine_nvrtc, size 100: element 0 is nan (never written")
     assert wrong.endswith("; a wrong answer is not profiled")
@@ -139,5 +139,5 @@ def test_a_wrong_answer_is_not_profiled(clone: Path) -> None:
 def test_a_way_that_fails_says_why_without_a_traceback(clone: Path) -> None:
     path = lesson.find("5").path
     path.write_text(LESSON.replace("y[:] = 2 * x", "raise OSError('no such luck')"))
-    with pytest.raises(profiling.ProfilingError, match="^OSError: no such luck\nNothing was profiled"):
-        profiling.profile("5", "nvrtc", 100)
+    with pytest.raises(nsight.ProfilingError, match="^OSError: no such luck\nNothing was profiled"):
+        nsight.profile("5", "nvrtc", 100)

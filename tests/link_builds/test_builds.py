@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from fourways import building, linking, tables, toolchain
+from fourways import building, link_builds, tables, toolchain
 from fourways.kernels import InputError
-from fourways.linking import builds
+from fourways.link_builds import builds
 
 CALLED = ("PTX, nvJitLink", "nvcc -rdc=true")
-BY_NVRTC, BY_NVCC = list(linking.BUILDS)[:3], ["one source", *list(linking.BUILDS)[3:]]
+BY_NVRTC, BY_NVCC = list(link_builds.BUILDS)[:3], ["one source", *list(link_builds.BUILDS)[3:]]
 LIBRARY = """extern "C" __device__ float f(float x);
 extern "C" __global__ void k(const float* x, float* y, long long n) { y[threadIdx.x] = f(x[threadIdx.x]); }
 """
@@ -32,7 +32,7 @@ def without(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
 
 def calls(*units: Path | str) -> dict[str, int]:
     """The calls that each build leaves in the kernel `k`; none fails."""
-    rows = linking.link_all(units, "k", ["sm_90"])
+    rows = link_builds.link_all(units, "k", ["sm_90"])
     assert [row["error"] for row in rows] == [None] * 5
     return {row["build"]: row["calls"] for row in rows}
 
@@ -44,29 +44,29 @@ def test_strings_and_files_of_ones_own(tmp_path: Path) -> None:
         (tmp_path / folder / "unit.cu").write_text(text)
     (tmp_path / "b" / "library.cuh").write_text(LIBRARY)
     (tmp_path / "b" / "defines.cuh").write_text(DEFINES)
-    expected = {build: int(build in CALLED) for build in linking.BUILDS}
+    expected = {build: int(build in CALLED) for build in link_builds.BUILDS}
     assert calls(tmp_path / "a" / "unit.cu", tmp_path / "b" / "unit.cu") == expected
-    rows = linking.link_all([LIBRARY, tmp_path / "b" / "unit.cu"], "k", ["sm_90"], builds=["PTX, nvJitLink"])
+    rows = link_builds.link_all([LIBRARY, tmp_path / "b" / "unit.cu"], "k", ["sm_90"], builds=["PTX, nvJitLink"])
     assert [(row["calls"], row["error"]) for row in rows] == [(1, None)]
 
 
 def test_the_compilers_own_helpers_do_not_count() -> None:
     """A division's slow path is a function of the compiler's, called even where the user's is inlined."""
     divides = LIBRARY.replace("f(x[threadIdx.x])", "f(x[threadIdx.x]) / x[n]")
-    rows = linking.link_all([divides, DEFINES], "k", ["sm_90"], builds=BY_NVRTC)
+    rows = link_builds.link_all([divides, DEFINES], "k", ["sm_90"], builds=BY_NVRTC)
     assert [row["calls"] for row in rows] == [int(row["build"] in CALLED) for row in rows]
     assert [row["functions"] for row in rows] == [["f"] if row["build"] in CALLED else [] for row in rows]
 
 
 def test_a_loop_that_calls_its_own_beginning_calls_no_function() -> None:
     """For sm_80 to sm_89 the loop of the default program goes back to its label by a CALL."""
-    rows = linking.link_all(archs=["sm_80"], builds=["one source", "PTX, nvJitLink"])
+    rows = link_builds.link_all(archs=["sm_80"], builds=["one source", "PTX, nvJitLink"])
     assert [row["calls"] for row in rows] == [0, 64]
 
 
 def test_noinline_is_obeyed() -> None:
     builds = [*BY_NVRTC, "nvcc -dlto"]
-    rows = linking.link_all(
+    rows = link_builds.link_all(
         [LIBRARY, DEFINES.replace("__device__", "__device__ __noinline__")], "k", ["sm_90"], builds=builds
     )
     assert [row["calls"] for row in rows] == [1] * 4
@@ -74,7 +74,7 @@ def test_noinline_is_obeyed() -> None:
 
 def test_cuobjdump_alone_counts_calls_too(monkeypatch: pytest.MonkeyPatch) -> None:
     without(monkeypatch, "nvdisasm")
-    rows = linking.link_all([LIBRARY, DEFINES], "k", ["sm_90"], builds=BY_NVRTC)
+    rows = link_builds.link_all([LIBRARY, DEFINES], "k", ["sm_90"], builds=BY_NVRTC)
     assert [row["calls"] for row in rows] == [0, 1, 0]
 
 
@@ -93,8 +93,8 @@ def test_cuobjdump_alone_counts_calls_too(monkeypatch: pytest.MonkeyPatch) -> No
     ids=["undefined", "twice", "architecture", "compile", "entry", "empty", "mangled", "file"],
 )
 def test_errors_in_the_tools_words(units: list[str], entry: str, arch: str, words: str, advice: str) -> None:
-    with pytest.raises(linking.LinkingError) as error:
-        linking.link_all(units, entry, [arch], builds=["one source", "LTO-IR, nvJitLink"])
+    with pytest.raises(link_builds.LinkingError) as error:
+        link_builds.link_all(units, entry, [arch], builds=["one source", "LTO-IR, nvJitLink"])
     lines = str(error.value).splitlines()
     assert words in str(error.value)
     assert lines[-1].startswith(f"Advice: {advice}")
@@ -108,7 +108,7 @@ def written(folder: Path, *units: str) -> list[Path]:
     return paths
 
 
-@pytest.mark.parametrize("build", list(linking.BUILDS))
+@pytest.mark.parametrize("build", list(link_builds.BUILDS))
 @pytest.mark.parametrize(
     ("units", "words"),
     [([LIBRARY], "ndefined reference|nresolved extern"), ([LIBRARY, DEFINES, DEFINES], "ultipl|already been defined")],
@@ -117,30 +117,30 @@ def written(folder: Path, *units: str) -> list[Path]:
 def test_every_build_refuses(build: str, units: list[str], words: str, tmp_path: Path) -> None:
     """Also the PTX link of a symbol defined twice, for which nvJitLink returns a cubin, and may crash later."""
     with pytest.raises(building.BuildError, match=words):
-        linking.BUILDS[build](written(tmp_path, *units), "sm_90", tmp_path)
+        link_builds.BUILDS[build](written(tmp_path, *units), "sm_90", tmp_path)
 
 
-@pytest.mark.parametrize("build", list(linking.BUILDS)[1:])
+@pytest.mark.parametrize("build", list(link_builds.BUILDS)[1:])
 def test_every_link_sees_other_types_than_declared(build: str, tmp_path: Path) -> None:
     """nvJitLink prints it, and an LTO link would not notice: then the answers would be wrong."""
     with pytest.raises(
-        linking.LinkingError, match="Prototype doesn't match for 'f' in '2_(.|\n)*\nAdvice: declare it with"
+        link_builds.LinkingError, match="Prototype doesn't match for 'f' in '2_(.|\n)*\nAdvice: declare it with"
     ):
-        linking.BUILDS[build](written(tmp_path, LIBRARY, DEFINES.replace("float", "double")), "sm_90", tmp_path)
+        link_builds.BUILDS[build](written(tmp_path, LIBRARY, DEFINES.replace("float", "double")), "sm_90", tmp_path)
 
 
 def test_nvcc_may_take_what_nvrtc_refuses(tmp_path: Path) -> None:
     units = written(tmp_path, "#include <vector>\n" + LIBRARY, DEFINES)
-    assert linking.BUILDS["nvcc -dlto"](units, "sm_90", tmp_path).cubin
+    assert link_builds.BUILDS["nvcc -dlto"](units, "sm_90", tmp_path).cubin
     with pytest.raises(building.BuildError, match="NVRTC could not compile"):
-        linking.BUILDS["LTO-IR, nvJitLink"](units, "sm_90", tmp_path)
+        link_builds.BUILDS["LTO-IR, nvJitLink"](units, "sm_90", tmp_path)
 
 
 def test_variables_defined_twice_in_ptx(tmp_path: Path) -> None:
     counter = "__device__ int counter[4];\n"
     paths = written(tmp_path, counter + LIBRARY, counter)
-    with pytest.raises(linking.LinkingError, match="definition of 'counter' in '2_unit_2.ptx', first defined in "):
-        linking.BUILDS["PTX, nvJitLink"](paths, "sm_90", tmp_path)
+    with pytest.raises(link_builds.LinkingError, match="definition of 'counter' in '2_unit_2.ptx', first defined in "):
+        link_builds.BUILDS["PTX, nvJitLink"](paths, "sm_90", tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -163,13 +163,13 @@ def test_version_rules(output: str, compiler: str, linker: str, right: bool) -> 
         return
     what = {"ltoir": "LTO-IR", "ptx": "PTX", "cubin": "machine code"}[output]
     words = f"nvJitLink {linker} cannot link {what} of NVRTC {compiler}; wanted: .*\nAdvice: take nvJitLink and NVRTC"
-    with pytest.raises(linking.LinkingError, match=words):
+    with pytest.raises(link_builds.LinkingError, match=words):
         builds.check_versions(output, ("NVRTC", compiler), ("nvJitLink", linker))
 
 
 def failed(words: str, builds: list[str]) -> list[bool]:
     """Which of these builds say this; `one source`, which links nothing, is among them."""
-    rows: list[tables.Row] = linking.link_all([LIBRARY, DEFINES], "k", ["sm_90"], builds=builds)
+    rows: list[tables.Row] = link_builds.link_all([LIBRARY, DEFINES], "k", ["sm_90"], builds=builds)
     return [words in (row["error"] or "") for row in rows]
 
 
@@ -203,13 +203,15 @@ def test_without_nvjitlink_the_other_builds_remain(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("tool", ["nvcc", "nvlink"])
 def test_without_nvcc_or_nvlink_the_other_builds_remain(monkeypatch: pytest.MonkeyPatch, tool: str) -> None:
     without(monkeypatch, tool)
-    assert failed(f"no {tool} found: {toolchain.SETUP}", list(linking.BUILDS)) == [False] * 3 + [True] * 2
+    assert failed(f"no {tool} found: {toolchain.SETUP}", list(link_builds.BUILDS)) == [False] * 3 + [True] * 2
 
 
 def test_without_cuobjdump_nothing_can_be_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
     without(monkeypatch, "cuobjdump")
-    with pytest.raises(linking.LinkingError, match="^no cuobjdump found, which looks into machine code: make setup$"):
-        linking.link_all([LIBRARY, DEFINES], "k", builds=["one source"])
+    with pytest.raises(
+        link_builds.LinkingError, match="^no cuobjdump found, which looks into machine code: make setup$"
+    ):
+        link_builds.link_all([LIBRARY, DEFINES], "k", builds=["one source"])
 
 
 @pytest.mark.parametrize(
@@ -230,8 +232,8 @@ def test_the_compiler_says_how_a_kernel_is_called(
     unit = tmp_path / "unit.cu"
     unit.write_text('#include "k.cuh"\n')
     monkeypatch.setattr(toolchain, "gpus", lambda: [GPU])
-    with pytest.raises(linking.LinkingError, match="1 elements do not fit:\n.*\nAdvice: take fewer: --elements"):
-        linking.link_all([unit], "k", elements=1, builds=["one source"])
+    with pytest.raises(link_builds.LinkingError, match="1 elements do not fit:\n.*\nAdvice: take fewer: --elements"):
+        link_builds.link_all([unit], "k", elements=1, builds=["one source"])
 
 
 def test_a_case_that_does_not_fit_the_kernel(tmp_path: Path) -> None:
@@ -239,7 +241,7 @@ def test_a_case_that_does_not_fit_the_kernel(tmp_path: Path) -> None:
     case.write_text("def make_inputs(size):\n    return ()\n")
     unit = 'extern "C" __global__ void k(const float* x, float* y, long long n) {}\n'
     with pytest.raises(InputError, match=r"case.py: make_inputs gives 0 values; k\(.* wants 2: x, n"):
-        linking.link_all([unit], "k", case=case, builds=["one source"])
+        link_builds.link_all([unit], "k", case=case, builds=["one source"])
 
 
 def test_the_seconds_of_compiling_are_those_of_all_units(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,6 +253,6 @@ def test_the_seconds_of_compiling_are_those_of_all_units(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(building, "build", timed)
     start = time.perf_counter()
-    [row] = linking.link_all([LIBRARY, DEFINES], "k", ["sm_90"], builds=["PTX, nvJitLink"])
+    [row] = link_builds.link_all([LIBRARY, DEFINES], "k", ["sm_90"], builds=["PTX, nvJitLink"])
     assert row["compile_seconds"] == 5
     assert 0 < row["link_seconds"] < time.perf_counter() - start

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fourways import checking
-from fourways.timing.clocks import occupy
+from fourways.measuring.clocks import occupy
 from fourways.ways import is_host
 
 _PACK = 16  # bytes

@@ -1,7 +1,7 @@
 """One link by nvJitLink in this fresh process: prints its seconds as JSON.
 
-`fourways.linking.builds` runs it. nvJitLink 13.0 and 13.5 print some errors on the C library's standard error alone,
-give a cubin all the same, and may crash at the next link. So each link has a process of its own.
+`fourways.link_builds.builds` runs it. nvJitLink 13.0 and 13.5 print some errors on the C library's standard error
+alone, give a cubin all the same, and may crash at the next link. So each link has a process of its own.
 """
 
 import json
