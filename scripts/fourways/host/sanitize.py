@@ -27,7 +27,8 @@ _OUTSIDE = re.compile(
 )
 _KIND = re.compile(r"(?:Thread|Address)Sanitizer: (data race|[\w-]+)")
 _MEANS = {
-    "data race": "Nothing orders these two accesses; a __syncthreads() between them does, or a __syncwarp() within a warp.",
+    "data race": "Nothing orders these two accesses; a __syncthreads() between them does, "
+    "or a __syncwarp() within a warp.",
     "heap-buffer-overflow": "The kernel left an array that it was given; is there `if (i < n)`?",
     "global-buffer-overflow": "The kernel left an array of its own.",
     "SEGV": "The kernel used memory far from any array, here or before.",
