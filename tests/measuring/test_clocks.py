@@ -1,4 +1,4 @@
-"""The host's clock, by a clock that the tests set. The GPU's are tested in tests/gpu/test_timing.py."""
+"""The host's clock, by a clock that the tests set. The GPU's are tested in tests/gpu/test_measuring.py."""
 
 import itertools
 import sys

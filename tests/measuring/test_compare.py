@@ -1,4 +1,4 @@
-"""Ways timed side by side, with functions that run on the CPU. GPU rows are tested in tests/gpu/test_timing.py."""
+"""Ways timed side by side, with functions that run on the CPU. GPU rows are tested in tests/gpu/test_measuring.py."""
 
 import sys
 import time

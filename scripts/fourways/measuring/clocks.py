@@ -145,7 +145,7 @@ def event_overhead() -> float:
 
     The small kernel stores one number. Two events around a kernel also measure the start of its launch and the wait for
     its end, which are hidden when one kernel follows another. The difference is nearly the same for short and long
-    kernels: tests/gpu/test_timing.py compares the corrected times with CUPTI's, and lesson 06 shows them.
+    kernels: tests/gpu/test_measuring.py compares the corrected times with CUPTI's, and lesson 06 shows them.
     """
     import cupy
 
