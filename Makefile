@@ -140,7 +140,8 @@ lock: .venv/.packages
 	cat requirements.lock >> requirements-gpu.lock
 	$(COMPILE) $(BESIDES) --extra profile --extra pycuda --no-emit-package pycuda --output-file requirements-gpu.lock
 	cat requirements.lock requirements-gpu.lock >> requirements-test.lock
-	$(COMPILE) $(BESIDES) --extra profile --extra test --output-file requirements-test.lock
+	$(COMPILE) $(BESIDES) --extra profile --extra test --extra pycuda --no-emit-package pycuda \
+		--output-file requirements-test.lock
 
 clean:
 	rm -rf build .venv

@@ -7,12 +7,13 @@
 // Two accesses by two blocks race if one writes, they are not both atomic, and nothing orders them. As on the GPU, this
 // orders them: the first block's thread calls __threadfence() and then writes a place atomically; the second block
 // reads that place atomically. A volatile access counts as atomic. Memory that is in no array of the launch, such as a
-// __device__ variable, is not looked at.
+// __device__ variable, is not looked at. Writes of one value are a race, too: it is reported if there is no other.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -28,12 +29,13 @@ struct Access {
     bool writes, atomic;
 };
 
-// A race, as it is sent to Python, which turns it into a message; its struct is "11q".
+// A race, as it is sent to Python, which turns it into a message; its struct is "12q".
 struct Race {
     long long kind = -1; // in the place of a signal's number
     long long memory, offset;
     long long later_code, later_deed, later_thread, later_block;
     long long earlier_code, earlier_deed, earlier_thread, earlier_block;
+    long long of_one_value = 0; // 1: both blocks wrote the same
 };
 [[noreturn]] void end_with(Race race); // of process.cpp
 
@@ -43,6 +45,12 @@ class BetweenBlocks {
         std::size_t size;
         std::vector<std::vector<Access>> words; // of 8 bytes
     };
+    struct Written { // over what another block wrote: the same, or something else?
+        Race race;
+        const char *place;
+        unsigned bytes; // as in Access
+        char before[8];
+    };
     using Clock = std::unordered_map<unsigned, unsigned>; // by block: its accesses before this epoch are known
 
     std::mutex mutex;
@@ -51,15 +59,30 @@ class BetweenBlocks {
     unsigned block, epoch;                             // the present ones
     Clock known;                                       // to the present block
     std::vector<unsigned> fences;                      // by thread: the epoch that its last fence began
+    std::vector<Written> written;                      // by the present block
+    std::optional<Race> of_one_value;                  // the first one
 
     void enter_block()
     {
         const unsigned now = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
         if (now == block)
             return;
+        compare_written();
         block = now, epoch = 0;
         known.clear();
         fences.assign(blockDim.x * blockDim.y * blockDim.z, 0);
+    }
+
+    void compare_written()
+    {
+        for (Written &each : written) {
+            for (unsigned byte = 0; byte < 8; ++byte)
+                if (each.bytes >> byte & 1 && each.place[byte] != each.before[byte])
+                    end_with(each.race);
+            each.race.of_one_value = 1;
+            of_one_value = of_one_value ? of_one_value : each.race;
+        }
+        written.clear();
     }
 
     static void learn(Clock &clock, const Clock &from)
@@ -74,17 +97,23 @@ class BetweenBlocks {
         return found != known.end() && access.epoch < found->second;
     }
 
-    void note(std::vector<Access> &word, const Access &now, std::size_t memory, std::size_t offset)
+    void note(std::vector<Access> &word, const Access &now, std::size_t memory, std::size_t first)
     {
         for (const Access &earlier : word)
             if (earlier.block != block && earlier.bytes & now.bytes && (earlier.writes || now.writes) &&
                 !(earlier.atomic && now.atomic) && !before_present(earlier)) {
-                offset += __builtin_ctz(earlier.bytes & now.bytes);
+                const unsigned bytes = earlier.bytes & now.bytes;
+                const std::size_t offset = first + __builtin_ctz(bytes);
                 const auto number = [](auto value) { return static_cast<long long>(value); };
                 const auto place = [](const void *code) { return reinterpret_cast<long long>(code); };
-                end_with({-1, number(memory), number(offset), place(now.code), now.writes + 2 * now.atomic, now.thread,
-                          now.block, place(earlier.code), earlier.writes + 2 * earlier.atomic, earlier.thread,
-                          earlier.block});
+                const Race race{-1, number(memory), number(offset), place(now.code), now.writes + 2 * now.atomic,
+                                now.thread, now.block, place(earlier.code), earlier.writes + 2 * earlier.atomic,
+                                earlier.thread, earlier.block};
+                if (!earlier.writes || !now.writes)
+                    end_with(race);
+                Written &here = written.emplace_back(race, arrays[memory].begin + first, bytes);
+                for (unsigned byte = 0; byte < 8; ++byte)
+                    here.before[byte] = bytes >> byte & 1 ? here.place[byte] : 0;
             }
         // A write replaces what was there; of reads two stay, by different blocks: a later write races with one at least.
         std::size_t alike = 0;
@@ -101,7 +130,14 @@ public:
     {
         arrays.clear();
         published.clear();
+        of_one_value.reset();
         block = ~0u;
+    }
+    void end_launch()
+    {
+        compare_written();
+        if (of_one_value)
+            end_with(*of_one_value);
     }
     void watch_array(const char *begin, std::size_t size) { arrays.push_back({begin, size, {}}); }
 

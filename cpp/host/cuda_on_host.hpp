@@ -57,9 +57,6 @@ inline int __all_sync(unsigned mask, int vote) { return __ballot_sync(mask, !vot
 
 namespace fourways {
 
-// fourways.host writes `auto *const tile = fourways::dynamic_shared<float>();` for `extern __shared__ float tile[];`.
-template <class Value> Value *dynamic_shared() { return reinterpret_cast<Value *>(dynamic_memory); }
-
 inline unsigned first_lane(int width) { return lane() & ~unsigned(width - 1); }
 
 template <class Value> Value shuffle(unsigned mask, Value value, unsigned source)

@@ -1,4 +1,4 @@
-// What a kernel's unit tells of its kernels: their signatures, and how one thread or one block is run.
+// What a kernel's unit tells of its kernels: their signatures, and how one thread or one block is run; its variables.
 // `fourways_signature` comes before it, from scripts/fourways/kernels.py.
 #pragma once
 
@@ -35,5 +35,11 @@ template <class... Values, void (*function)(Values...)> struct Entry<function> {
     using Told = typename fourways_signature::of_<void(Values...)>::signature_;
     static constexpr Kernel kernel = {&typeid(Told), run_thread, run_block};
 };
+
+template <class Value> Variable variable(const char *name, Value &value)
+{
+    void *const place = const_cast<void *>(static_cast<const volatile void *>(&value));
+    return {name, place, std::is_const_v<std::remove_all_extents_t<Value>> ? 0 : sizeof value};
+}
 
 } // namespace fourways

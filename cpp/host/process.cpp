@@ -26,6 +26,8 @@
 #include "launch.hpp"
 #include "memory.hpp"
 
+extern char _end; // the linker's: behind the kernel's static shared memory and variables, which are linked last
+
 dim3 gridDim, blockDim;
 uint3 blockIdx;
 constinit thread_local uint3 threadIdx{};
@@ -45,8 +47,8 @@ namespace {
 std::string signatures() // a line for each kernel
 {
     std::string lines;
-    for (unsigned number = 0; number < kernel_count; ++number) {
-        const char *const mangled = kernels[number].told->name();
+    for (const Kernel *kernel = kernels; kernel->told; ++kernel) {
+        const char *const mangled = kernel->told->name();
         char *const name = abi::__cxa_demangle(mangled, nullptr, nullptr, nullptr);
         lines += std::string(name ? name : mangled) + '\n'; // a library that is older than its compiler
         std::free(name);
@@ -54,9 +56,27 @@ std::string signatures() // a line for each kernel
     return lines;
 }
 
+std::string variable_sizes() // a line for each variable
+{
+    std::string lines;
+    for (const Variable *each = variables; each->name; ++each)
+        lines += std::string(each->name) + ' ' + std::to_string(each->size) + '\n';
+    return lines;
+}
+
+// Move all variables from a place in the file, or to it; each begins at a multiple of 16 bytes.
+template <class Move> void move_variables(Move move, int file, std::size_t offset)
+{
+    for (const Variable *each = variables; each->name; ++each) {
+        if (each->size && move(file, each->place, each->size, offset) != static_cast<ssize_t>(each->size))
+            throw std::runtime_error(std::string("the variable ") + each->name + " cannot be moved");
+        offset += (each->size + 15) / 16 * 16;
+    }
+}
+
 // What Python turns into a message: who did it, and where. Python's struct is "11q".
 struct Fault {
-    enum Place : long long { nowhere = -1, stack = -2 };
+    enum Place : long long { nowhere = -1, stack = -2, variables = -3 };
     long long signal, writes = -1; // 0: no signal, bytes beside an array were found changed; writes -1: unknown
     long long memory = nowhere;    // number of the memory, and the byte counted from its beginning
     long long offset = 0;
@@ -119,6 +139,8 @@ void on_signal(int signal, siginfo_t *info, void *context)
         constexpr long long near = 1 << 20;
         if (fault.memory == Fault::nowhere && stack && address > stack - near && address < stack + near)
             fault.memory = Fault::stack;
+        if (fault.memory == Fault::nowhere && address >= &_end && address < &_end + near)
+            fault.memory = Fault::variables;
     }
     end_with(fault);
 }
@@ -159,7 +181,8 @@ void watch_from_now_on()
 
 namespace {
 
-// The words of a launch: kernel, grid, block, bytes of dynamic shared memory, seconds of patience; how many memories,
+// The words of a launch: kernel, grid, block, bytes of dynamic shared memory, seconds of patience; the place in the file
+// of the module's variables; how many memories,
 // and for each its place in the file, size, and whether the kernel may write it; how many arguments, and for each a
 // memory and the pointer's place in it, or -1 and the value's place in this text.
 void launch_from(int file, std::size_t size)
@@ -173,7 +196,7 @@ void launch_from(int file, std::size_t size)
     for (unsigned &extent : shape)
         extent = *word++;
     const std::size_t shared_bytes = *word++;
-    const long long seconds = *word++;
+    const long long seconds = *word++, variables_place = *word++;
     memories.clear();
     std::vector<char *> begins;
     for (long long left = *word++; left; --left, word += 3)
@@ -194,12 +217,16 @@ void launch_from(int file, std::size_t size)
         if (&memory != &memories.back())
             between_blocks.watch_array(memory.begin, memory.size);
 #endif
+    move_variables(pread, file, variables_place);
     finished_blocks = 0;
     patience = seconds;
     const std::string problem = run(number, shape, shared, shared_bytes, arguments.data());
     patience = 0;
     if (!problem.empty())
         throw std::runtime_error(problem);
+#ifdef FOURWAYS_BLOCKS
+    between_blocks.end_launch();
+#endif
     for (Memory &memory : memories) {
         if (const char *const byte = memory.changed_beside()) {
             Fault fault{0, 1};
@@ -208,6 +235,7 @@ void launch_from(int file, std::size_t size)
         }
         memory.keep();
     }
+    move_variables(pwrite, file, variables_place);
     memories.clear();
 }
 
@@ -245,9 +273,11 @@ int main(int, char **arguments)
         sigaction(signal, &action, nullptr);
 #endif
     thread_of_loops = &threadIdx;
-    const std::string known = signatures();
-    if (pwrite(file, known.data(), known.size(), 0) == static_cast<ssize_t>(known.size()))
+    const std::string known = signatures() + '\n' + variable_sizes() + '\n';
+    if (pwrite(file, known.data(), known.size(), 0) == static_cast<ssize_t>(known.size())) {
+        move_variables(pwrite, file, known.size());
         send("ready", 5);
+    }
     for (std::size_t size; recv(0, &size, sizeof size, 0) == sizeof size;) {
         std::string answer = "done";
         try {

@@ -22,15 +22,32 @@ struct Kernel {
     void (*run_block)(Arguments);  // for one thread after another, until they have become OS threads
 };
 
+// A variable of the module, which a launch brings from Python and takes back.
+struct Variable {
+    const char *name;
+    void *place;
+    unsigned long long size; // 0 of a constant
+};
+
 // Of the kernel's unit.
-extern const Kernel kernels[];
-extern const unsigned kernel_count;
+extern const Kernel kernels[];     // the last one is empty
+extern const Variable variables[]; // as here
 extern const bool threads_first;     // OS threads from the start
 extern const unsigned lane_patience; // seconds
 
 // Of the program.
 extern char *dynamic_memory; // of the running launch
 extern bool threaded;        // whether its CUDA threads are OS threads by now
+
+// fourways.host writes `float (*const &tile) = fourways::dynamic;` for `extern __shared__ float tile[];`, in a function or
+// in a file: wherever the memory of the present launch lies.
+struct Dynamic {
+    template <class Element> operator Element *const &() const
+    {
+        return reinterpret_cast<Element *const &>(dynamic_memory);
+    }
+};
+inline constexpr Dynamic dynamic;
 
 // What a lane brings to a meeting of its warp, and takes home: the mask of those that met, the value of lane `source`,
 // who brought non-zero, and, where `all` is not null, everybody's values.

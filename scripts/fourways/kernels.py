@@ -4,13 +4,14 @@ A compiler knows a signature with typedefs resolved, const pointers and sizes. `
 `signature` reads that type's name. `building` and `host` run the compilers.
 """
 
+import codecs
 import keyword
 import os
 import re
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 TELLING = """namespace fourways_signature { // in C++11; the underscores are for macros that are called size or T
 template <class T_, class = void> struct element_ { enum : unsigned long long { size_ = 0 }; };
@@ -28,11 +29,15 @@ template <class... T_> struct of_<void(T_...)> {
 """
 """C++ in which the name of the type `fourways_signature::of_<decltype(kernel)>::signature_` tells that of a kernel."""
 
-_BOUNDS = r"(?:__(?:launch_bounds|cluster_dims|maxnreg)__\s*\((?:[^()]|\([^()]*\))*\)\s*)*"
-_ENTRY = re.compile(
-    rf"{_BOUNDS}__global__\s+{_BOUNDS}void\s+{_BOUNDS}(\w+)\s*\(((?:[^()]|\([^()]*\))*)"  # float (*q)[4] is one
-)
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+STRING = r"""R"([^(\s]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|'(?:\\.[^'\n]{0,8}|[^'\\\n])'"""
+_SIGN = re.compile(rf"{STRING}|[(){{}};]", re.DOTALL)
+_COMMENT = re.compile(rf"({STRING})|//[^\n]*|/\*.*?\*/".replace(r"\1", r"\2"), re.DOTALL)
+_DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\n|[^\n])*", re.MULTILINE)
+BRACKETS = r"\((?:[^()]|" * 5 + r"\([^()]*\)" + r")*\)" * 5
+_ATTRIBUTE = re.compile(rf"\b(?:__\w+__|alignas|requires|noexcept)\s*{BRACKETS}|\[\[.*?\]\]", re.DOTALL)
+_NAMESPACE = re.compile(r"\bnamespace\b([\w:\s]*)$")
+_KERNEL = re.compile(r"((?:\w+\s*::\s*)*\b\w+)\s*(<[^;{}()]*>)?\s*\(")
+_VARIABLE = re.compile(r"\b__(?:constant|device|managed)__\b")
 _TOLD = re.compile(r"fourways_signature::told_<(.*?) ?>(?: ?>\(\))?$")
 _ADDRESSES = re.compile(r"\(\*|\]$|\*.*\*$")  # a pointer to a function, an array or a pointer
 _TO_CONST = re.compile(r"\bconst(?: volatile)?(?: \(\*\).*|\*)$")
@@ -40,6 +45,7 @@ _QUALIFIED = re.compile(r"\s*\b(?:const|volatile)\b")
 # namespaces that nobody writes: those of a library's version, and those without a name
 _UNWRITTEN = re.compile(r"::(?:__\d+|\w+_NS)(?=::)|\(anonymous namespace\)::")
 _VECTOR = re.compile(r"(?:const )?(?:(float|double)|(u?)(?:char|short|int|long|longlong))([1-4])(?:_16a|_32a)?(?: \*)?")
+_TYPE = re.compile(r"(?:class|typename)\b")
 _TYPE_WORDS = ("bool", "char", "short", "int", "long", "unsigned", "signed", "float", "double", "const")
 DTYPES = {
     "bool": "bool",
@@ -76,6 +82,46 @@ class InputError(ValueError):
 
 class NotThereError(InputError):
     """A name that means nothing here: no such lesson, no such file."""
+
+
+@dataclass
+class Declared:
+    """A kernel that a text declares: its `name` with the namespaces, and its parameters as `written` there.
+
+    `template` are a template's own parameters; None: it is none. `is_c` says whether it is extern "C". The definition
+    stands at `start` to `end` in the text, its body from `body` on; all three are 0 of a mere declaration.
+    """
+
+    name: str
+    written: str
+    template: str | None
+    is_c: bool
+    start: int = 0
+    body: int = 0
+    end: int = 0
+    is_overloaded: bool = False
+
+    @property
+    def symbol(self) -> str:
+        """The plain name of an extern "C" kernel, without namespaces; the whole name of another one."""
+        return self.name.rpartition("::")[2] if self.is_c else self.name
+
+    @property
+    def example(self) -> str:
+        """The name to ask for: of a template an instance, such as `scale<float, 128>`."""
+        if self.template is None:
+            return self.name
+        needed = [each for each in _split(self.template) if "=" not in each]
+        return f"{self.name}<{', '.join('float' if _TYPE.match(each) else '128' for each in needed)}>"
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable of a module, `__constant__` or `__device__`: its name with the namespaces; has it an initial value?"""
+
+    name: str
+    is_constant: bool
+    is_initialised: bool
 
 
 @dataclass(frozen=True)
@@ -122,12 +168,29 @@ class Parameter:
         return f"{'float' if real else unsigned + 'int'}{bits}", int(count)
 
 
+class Limits(NamedTuple):
+    """What a kernel says of its launches; 0 and () stand for nothing.
+
+    The most `threads` of a block (`__launch_bounds__`), its one `block` (`__block_size__`), and the blocks of a
+    `cluster` (`__cluster_dims__`). `shared_bytes` are those of its static shared memory.
+    """
+
+    threads: int = 0
+    block: tuple[int, ...] = ()
+    cluster: tuple[int, ...] = ()
+    shared_bytes: int = 0
+
+
+NO_LIMITS = Limits()
+
+
 @dataclass(frozen=True)
 class Signature:
-    """A kernel's name, or a template's instance, and its parameters."""
+    """A kernel's name, or a template's instance, and its parameters; its limits, where a GPU's compiler told them."""
 
     entry: str
     parameters: tuple[Parameter, ...]
+    limits: Limits = field(default=NO_LIMITS, compare=False)
 
     def __str__(self) -> str:
         inside = ", ".join(
@@ -207,14 +270,130 @@ def source(name: str) -> str:
 def parameters(text: str) -> dict[str, str]:
     """Map the name of each `__global__` function in a text to its parameters as written there, in the text's order.
 
-    Comments do not count.
+    Comments and preprocessor directives do not count, so that of `#if` both branches do. The preprocessor knows better:
+    `toolchain.declared`.
     """
-    return {name: " ".join(written.split()) for name, written in _ENTRY.findall(without_comments(text))}
+    return {kernel.name: kernel.written for kernel in declared(without_directives(text))[0].values()}
+
+
+def without_directives(text: str) -> str:
+    """A C++ text without comments and preprocessor directives: both branches of an `#if` stay."""
+    return _DIRECTIVE.sub("", without_comments(text))
 
 
 def without_comments(text: str) -> str:
     """A C++ text with a blank in place of each comment."""
-    return _COMMENT.sub(" ", text)
+    return _COMMENT.sub(lambda match: match[1] or " ", text)
+
+
+def declared(text: str) -> tuple[dict[str, Declared], list[Variable]]:
+    """The kernels that a text without comments and directives declares, by name, and the variables of its module."""
+    kernels: dict[str, Declared] = {}
+    variables: list[Variable] = []
+    scopes: list[tuple[str | None, Declared | None]] = []  # a namespace; None in a function, a class or an initialiser
+    start = brackets = 0
+    for sign in _SIGN.finditer(text):
+        if sign[0] in ("(", ")"):
+            brackets += 1 if sign[0] == "(" else -1
+        if brackets or sign[0] not in ("{", "}", ";"):
+            continue
+        head, kernel = text[start : sign.start()], None
+        names = [name for name, _ in scopes]
+        if sign[0] != "}" and "__global__" in head:
+            if kernel := _kernel(head, [name for name in names if name]):
+                begin = sign.start() - len(head.lstrip())
+                kernel.start, kernel.body = (begin, sign.start()) if sign[0] == "{" else (0, 0)
+                _add(kernel, kernels)
+        elif sign[0] != "}" and None not in names and _VARIABLE.search(head):
+            variables += _variables(head, sign[0] == "{", [name for name in names if name])
+        if sign[0] == "{":
+            namespace = _NAMESPACE.search(head)
+            is_c = re.search(r'\bextern\s*"C"\s*$', head)
+            scopes.append((namespace[1].strip() if namespace else '"C"' if is_c else None, kernel))
+        elif sign[0] == "}" and scopes and (done := scopes.pop()[1]):
+            done.end = sign.end()
+        start = sign.end()
+    return kernels, variables
+
+
+def _kernel(head: str, scopes: list[str]) -> Declared | None:
+    """The kernel that a declaration declares; None for a template's specialisation, which is an instance of it."""
+    is_c = '"C"' in scopes or bool(re.search(r'\bextern\s*"C"', head))
+    bare, template = _ATTRIBUTE.sub(" ", head), None
+    if is_template := re.search(r"\btemplate\s*<", bare):
+        end = _closing(bare, is_template.end() - 1)
+        template, bare = bare[is_template.end() : end], bare[end + 1 :]
+    match = _KERNEL.search(bare)
+    if not match or match[2] or template == "":
+        return None
+    written = bare[match.end() : _closing(bare, match.end() - 1)]
+    name = "::".join([*(scope for scope in scopes if scope != '"C"'), re.sub(r"\s", "", match[1])])
+    return Declared(name, " ".join(written.split()), template, is_c)
+
+
+def _add(kernel: Declared, kernels: dict[str, Declared]) -> None:
+    """Add a kernel to those before it: a definition takes the place of a declaration."""
+    before = kernels.get(kernel.name)
+    if before and before.body and not kernel.body:
+        return
+    if before:
+        kernel.is_c |= before.is_c
+        kernel.is_overloaded = before.is_overloaded or bool(before.body)
+    kernels[kernel.name] = kernel
+
+
+def _variables(head: str, has_braces: bool, scopes: list[str]) -> list[Variable]:
+    bare = _ATTRIBUTE.sub(" ", head)
+    if re.search(r"\(|\btemplate\b|\busing\b", bare.partition("=")[0]) or re.search(r'\bextern\b(?!\s*"C")', bare):
+        return []
+    variables = []
+    for part in _split(bare):
+        left, equals, _ = part.partition("=")
+        if re.search(r"\b(?:struct|union|class|enum)\b(?:\s+\w+)?\s*$", left):  # its name comes after the braces
+            continue
+        if name := re.search(r"(\w+)\s*(?:\[[^\[\]]*\]\s*)*$", left):
+            whole = "::".join([*(scope for scope in scopes if scope != '"C"'), name[1]])
+            variables.append(Variable(whole, "__constant__" in bare, bool(equals) or has_braces))
+    return variables
+
+
+def _closing(text: str, at: int) -> int:
+    """The place of the bracket that closes the one at a place; the text's end if there is none."""
+    depth = angles = 0
+    for place in range(at, len(text)):
+        depth += (text[place] in "([{") - (text[place] in ")]}")
+        if text[at] == "<" and not depth:  # in brackets it compares
+            angles += (text[place] == "<") - (text[place] == ">")
+        if not depth and not angles:
+            return place
+    return len(text)
+
+
+def meant(there: Mapping[str, Declared], entry: str | None, file: str) -> str:
+    """The whole name of the kernel of a `file` that a user means by `entry`, or of the only one that is no template.
+
+    `twice` means `lab::twice` where no other kernel has that name; of a template the instance stays as it is. Raises
+    InputError, which names the kernels there are.
+    """
+    if not there:
+        raise InputError(f"{file} holds no kernel: no `__global__ void` function")
+    usable = ", ".join(kernel.example for kernel in there.values())
+    plain = [name for name, kernel in there.items() if kernel.template is None]
+    asked, less, instance = (entry or (plain[0] if len(plain) == 1 else "")).partition("<")
+    asked = asked.strip().removeprefix("::")
+    names = [asked] if asked in there else [name for name in there if name.endswith(f"::{asked}")]
+    if not entry and not asked:
+        what = "several kernels; --entry must name one" if plain else "only templates; name an instance"
+        raise InputError(f"{file} holds {what}: {usable}")
+    if not names:
+        raise InputError(f"no kernel {entry!r} in {file}; there are: {usable}")
+    if len(names) > 1:
+        raise InputError(f"{entry!r} can be {' or '.join(names)}: give the whole name")
+    if (kernel := there[names[0]]).is_overloaded:
+        raise InputError(f"{file} holds several kernels called {kernel.name}: give each a name of its own")
+    if kernel.template is not None and not less:
+        raise InputError(f"{kernel.name} is a template: name an instance, such as {kernel.example}")
+    return f"{kernel.name}{less}{instance}"
 
 
 def safe_name(text: str, taken: Collection[str] = ()) -> str:
@@ -255,15 +434,26 @@ def check_path(path: Path) -> None:
 
 
 def user_file(name: str) -> Path:
-    """The path of a kernel file that a user names. Raises InputError where there is none, or no text."""
+    """The path of a kernel file that a user names. Raises InputError where there is none."""
     if not Path(name).is_file():
         raise NotThereError(f"no file {name}: give the path of a .cu or .cuh, or a lesson's number")
     check_path(Path(name))
-    try:
-        Path(name).read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{name} is no UTF-8 text ({error.reason} at byte {error.start}): save it as such") from None
     return Path(name)
+
+
+def encoding_of(path: Path) -> str:
+    """The encoding of a kernel file: UTF-8, with or without a byte order mark, or else Latin-1, which every text is."""
+    octets = path.read_bytes()
+    try:
+        octets.decode()
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8-sig" if octets.startswith(codecs.BOM_UTF8) else "utf-8"
+
+
+def text_of(path: Path) -> str:
+    """The text of a kernel file, whatever its encoding is."""
+    return path.read_text(encoding=encoding_of(path))
 
 
 def signature(entry: str, told: str, written: str) -> Signature:

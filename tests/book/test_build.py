@@ -394,6 +394,27 @@ def test_a_recording_that_does_not_fit_its_own_stamp_is_refused(clone: Path) -> 
         merge(lesson.find("00"), recording)
 
 
+def test_a_book_of_the_same_sources_is_kept(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rendered: list[Path] = []
+
+    def fake(source: Path, output: Path) -> Path:
+        rendered.append(source)
+        (output / "_sources" / "lessons").mkdir(parents=True)
+        (output / "lessons").mkdir()
+        (output / "index.html").touch()
+        return output
+
+    monkeypatch.setitem(book.build.__globals__, "render", fake)
+    assert book.build(COMMANDS) == book.build(COMMANDS) and len(rendered) == 1
+    path = clone / "lessons" / "00_fresh.md"
+    path.write_text(path.read_text() + "\nOne more line.\n")
+    book.build(COMMANDS)
+    assert len(rendered) == 2
+    shutil.rmtree(clone / "build" / "book")
+    book.build(COMMANDS)
+    assert len(rendered) == 3
+
+
 def test_a_broken_recording_names_its_file(clone: Path) -> None:
     recording = record(clone / "lessons" / "00_fresh.md", "sign")
     text = recording.read_text()

@@ -77,13 +77,23 @@ def test_all_of_the_lessons_kernels() -> None:
         assert names == {entry: [part.split()[-1].lstrip("*") for part in texts[entry].split(",")] for entry in texts}
 
 
+AMBIGUOUS = """
+namespace a { __global__ void same(int *p) {} }
+namespace b { __global__ void same(int *p) {} }
+template <class T, int N, bool B = (N > 1)> __global__ void many(T *p) {}
+"""
+OVERLOADED = "__global__ void over(int *p) {} __global__ void over(float *p) {} __global__ void one(int *p) {}"
+
+
 @pytest.mark.parametrize(
     ("text", "entries", "message"),
     [
         ("int main() {}", (), "mine.cu holds no kernel"),
         ("template <class T> __global__ void only(T *a) {}", (), r"name an instance: only<float>"),
-        ('extern "C" __global__ void mine(int *p) {}', ("other",), "no kernel other; there are: mine$"),
-        ("namespace a { __global__ void inner(int *p) {} }", (), r"no kernel inner; is it in a namespace, .*meant$"),
+        ('extern "C" __global__ void mine(int *p) {}', ("other",), "no kernel 'other' in mine.cu; there are: mine$"),
+        (AMBIGUOUS, ("same",), "'same' can be a::same or b::same: give the whole name$"),
+        (OVERLOADED, ("over",), "mine.cu holds several kernels called over: give each a name of its own$"),
+        (AMBIGUOUS, ("many",), "many is a template: name an instance, such as many<float, 128>$"),
         ('extern "C" __global__ void mine(flaot *p) {}', (), "flaot"),
     ],
 )
@@ -167,3 +177,73 @@ def test_names_of_the_question_are_nobody_elses(option: str, tmp_path: Path) -> 
 def test_options_of_other_standards_and_for_other_outputs(tmp_path: Path, options: list[str]) -> None:
     file = written(tmp_path, 'enum E { a };\nextern "C" __global__ void mine(float2 *z, E e) {}\n')
     assert str(building.signatures(file, options=options)["mine"]) == "mine(float2 *z, E e)"
+
+
+WHOLE = r"""
+#define MADE(name, T) extern "C" __global__ void name##_##T(T *made) { made[0] = T(1); }
+#define BOUND(a) (((a) + (31)) / (32) * (32))
+#define IN(T) const T *__restrict__
+#include "body.h"
+extern "C" void __global__ void_first(float *y) { if (!y) printf("see *.bin or /*"); }
+__global__ static void static_one(IN(float) x) {}
+MADE(add, float) MADE(mul, int)
+extern "C" __global__ void __launch_bounds__(BOUND(((100) + (1)))) __cluster_dims__(2, 1, 1) bound(float *y)
+{ /* doubles */ }
+extern "C" __global__ void __block_size__((128, 1, 1), (2, 1, 1)) sized(int n) {}
+namespace lab::deep { __global__ void inner(float *y, int n = (1, 2)); }
+__global__ void lab::deep::inner(float *y, int n) {}
+template <int N> __global__ void __launch_bounds__(N) instance(double *p)
+{
+    __shared__ double s[N];
+    s[threadIdx.x] = *p;
+    *p = s[N - 1];
+}
+template <> __global__ void instance<3>(double *p) {}
+#ifdef SECOND
+extern "C" __global__ void either(int *second) {}
+#else
+extern "C" __global__ void either(float *first) {}
+#endif
+"""
+
+
+def test_files_as_people_have_them(tmp_path: Path) -> None:
+    (tmp_path / "body.h").write_text('extern "C" __global__ void in_header(float *y) {}\n')
+    host_code = "int main() { float *y; cudaMalloc(&y, 4); in_header<<<1, 1>>>(y); }\n"
+    found = building.signatures(written(tmp_path, WHOLE))
+    assert [*map(str, found.values())] == [
+        "in_header(float *y)",
+        "void_first(float *y)",
+        "static_one(const float *x)",
+        "add_float(float *made)",
+        "mul_int(int *made)",
+        "bound(float *y)",
+        "sized(int n)",
+        "lab::deep::inner(float *y, int n)",
+        "either(float *first)",
+    ]
+    assert found["bound"].limits == (128, (), (2, 1, 1), 0) and found["sized"].limits.block == (128, 1, 1)
+    file = written(tmp_path, WHOLE + host_code)
+    found = building.signatures(file, ["instance<64>", "inner", "either"], ["-DSECOND"])
+    assert [*map(str, found.values())] == [
+        "instance<64>(double *p)",
+        "lab::deep::inner(float *y, int n)",
+        "either(int *second)",
+    ]
+    assert found["instance<64>"].limits == (64, (), (), 512)
+
+
+def test_both_compilers_say_why_and_name_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "two.cuh"
+    file.write_text('#include <stdio.h>\n#include "my_project.h"\nextern "C" __global__ void two(float *y) {}\n')
+    with pytest.raises(building.BuildError) as raised:
+        building.signatures(file)
+    said = str(raised.value)
+    assert "stdio.h" in said and "my_project.h" in said and "two.cuh" in said and "two.cu:" not in said
+    assert said.splitlines()[-1].startswith("Advice: put that header beside the file")
+
+
+def test_a_kernel_that_another_unit_defines_has_no_limits(tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text('extern "C" __global__ void k(const float *x, float *y, long long n);')
+    told = building.signatures(tmp_path / "k.cu")["k"]
+    assert len(told.parameters) == 3 and told.limits == kernels.NO_LIMITS

@@ -511,7 +511,7 @@ class FromCubin(FakeKernel):
         ),
         (cupy_kernel(SCALE, "other"), SIGNATURE, ValueError, "the signature of scale came; that of other is wanted"),
         (FromCubin(SCALE, "scale"), None, ValueError, r"does not carry its source: give checked\(\) the text, too"),
-        (cupy_kernel("int x", "scale"), None, building.BuildError, "error"),
+        (cupy_kernel("int x", "scale"), None, building.BuildError, "holds no kernel"),
         ("PyCUDA's", None, ValueError, r"does not carry its source: give checked\(\) the text, too"),
         (
             "PyCUDA's",

@@ -120,7 +120,13 @@ def ends(monkeypatch: pytest.MonkeyPatch, *words: str) -> object:
     ("kernel", "case", "words", "code", "said"),
     [
         ("int x;", CASE, [], 1, "copy.cu holds no kernel"),
-        (COPY + COPY.replace("copy", "other"), CASE, [], 1, "--entry must name the kernel to take from copy.cu"),
+        (
+            COPY + COPY.replace("copy", "other"),
+            CASE,
+            [],
+            1,
+            "copy.cu holds several kernels; --entry must name one: copy, other",
+        ),
         (COPY, CASE, ["--entry", "other"], 1, "no kernel 'other' in copy.cu; there are: copy"),
         (COPY, "def (", [], 1, "case.py cannot be run: SyntaxError"),
         (COPY, CASE.replace("make_inputs", "inputs"), [], 1, "case.py: defines no function make_inputs(size)"),

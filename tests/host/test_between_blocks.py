@@ -110,3 +110,12 @@ def test_lessons_have_no_race_between_blocks(found: lesson.Lesson) -> None:
     with host.sanitizing("blocks"):
         rows = checking.check(lesson.load(found, ["host"]).only(["host"]), SMALL).rows
     assert [row["outcome"] for row in rows] == ["right"]
+
+
+@pytest.mark.parametrize(("by", "said"), [(0, "Both wrote the same value"), (1, "Blocks run in any order, or at once")])
+def test_writes_of_one_value_are_told_from_others(by: int, said: str) -> None:
+    with pytest.raises(host.SanitizerError, match=r"at element 0 of y, which has 2(?s:.*)" + said) as raised:
+        kernel("written_twice")((4,), (1,), (np.zeros(2, np.int32), np.int32(by)))
+    assert [int(line) for line in re.findall(r"blocks\.cuh:(\d+): ", str(raised.value))] == lines_with(
+        *["y[blockIdx.x / 2] = 7 + by * blockIdx.x;"] * 2
+    )

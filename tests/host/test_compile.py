@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from fourways import files, host, kernels, toolchain
+from fourways.toolchain import preprocess
 
 HERE = Path(__file__).parent / "kernels"
 
@@ -44,17 +45,19 @@ def counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
 
 def test_the_cache(counted: SimpleNamespace) -> None:
-    assert (counted.filled(), counted.calls()) == (10, 2), "process.cpp, for all kernels, and this one"
-    assert (counted.filled(), counted.calls()) == (10, 2)
-    assert (counted.filled("-DMORE=5"), counted.calls()) == (15, 3)
+    assert (counted.filled(), counted.calls()) == (10, 3), (
+        "process.cpp, for all kernels; this one, preprocessed and compiled"
+    )
+    assert (counted.filled(), counted.calls()) == (10, 3)
+    assert (counted.filled("-DMORE=5"), counted.calls()) == (15, 5)
     header = counted.folder / "amount.cuh"
     header.write_text("#define AMOUNT 20\n")
-    assert (counted.filled(), counted.calls()) == (20, 4)
+    assert (counted.filled(), counted.calls()) == (20, 7)
     header.write_text("#define AMOUNT 10\n")
-    assert (counted.filled(), counted.calls()) == (10, 4)
+    assert (counted.filled(), counted.calls()) == (10, 7)
     source = counted.folder / "fill.cuh"
     source.write_text(source.read_text().replace("AMOUNT +", "2 * AMOUNT +"))
-    assert (counted.filled(), counted.calls()) == (20, 5)
+    assert (counted.filled(), counted.calls()) == (20, 9)
 
 
 def spoil(file: Path, how: str) -> None:
@@ -81,13 +84,13 @@ def test_a_spoilt_entry_is_made_again(counted: SimpleNamespace, tmp_path: Path) 
     """Once, and without a word: it is nothing that the kernel did."""
     assert counted.filled() == 10
     entries = [path for path in (tmp_path / "cache").iterdir() if path.is_file()]
-    assert sorted(path.suffix for path in entries) == [".bin", ".json", ".json", ".o"]
+    assert sorted(path.suffix for path in entries) == [".bin", ".ii", ".json", ".json", ".json", ".o"]
     ways = ["empty", "half", "flipped", "random", "folder", "fifo", "loop", "elsewhere", "mode 0"]
     for how in ways + (["another user's"] if os.geteuid() == 0 else []):
         for entry in entries:
             spoil(entry, how)
         before = counted.calls()
-        assert (counted.filled(), counted.filled(), counted.calls() - before) == (10, 10, 2), how
+        assert (counted.filled(), counted.filled(), counted.calls() - before) == (10, 10, 3), how
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
@@ -102,7 +105,7 @@ def test_the_cache_is_bounded(counted: SimpleNamespace, tmp_path: Path, monkeypa
     """What was not used for longest goes, and what killed compilers left a day ago."""
     counted.filled()
     counted.filled("-DMORE=1")
-    before = {path for path in (tmp_path / "cache").iterdir() if path.suffix in (".bin", ".o", ".json")}
+    before = {path for path in (tmp_path / "cache").iterdir() if path.suffix in (".bin", ".ii", ".o", ".json")}
     monkeypatch.setattr(files, "CACHE_BYTES", sum(path.stat().st_size for path in before))
     for path in before:
         os.utime(path, (1, 1))
@@ -111,10 +114,10 @@ def test_the_cache_is_bounded(counted: SimpleNamespace, tmp_path: Path, monkeypa
     os.utime(tmp_path / "cache" / "building-old", (1, 1))
     calls = counted.calls()
     assert counted.filled("-DMORE=2") == 12
-    assert (counted.filled(), counted.calls() - calls) == (10, 1)
+    assert (counted.filled(), counted.calls() - calls) == (10, 2)
     held = sum(size for _, size, _ in files.cache_entries())
     assert 0 < held <= files.CACHE_BYTES and not (tmp_path / "cache" / "building-old").exists()
-    assert (counted.filled("-DMORE=1"), counted.calls() - calls) == (11, 2)
+    assert (counted.filled("-DMORE=1"), counted.calls() - calls) == (11, 4)
 
 
 @pytest.mark.parametrize(
@@ -147,15 +150,15 @@ def test_our_own_headers_and_the_compiler_are_part_of_the_key(
     clone = tmp_path / "clone"
     shutil.copytree(kernels.root() / "cpp", clone / "cpp")
     monkeypatch.setenv("FOURWAYS_ROOT", str(clone))
-    assert (counted.filled(), counted.calls()) == (10, 2)
+    assert (counted.filled(), counted.calls()) == (10, 3)
     with (clone / "cpp" / "host" / "warp.hpp").open("a") as header:
         header.write("// changed\n")
-    assert (counted.filled(), counted.calls()) == (10, 4)
+    assert (counted.filled(), counted.calls()) == (10, 5)
     monkeypatch.delenv("FOURWAYS_ROOT")
-    assert (counted.filled(), counted.calls()) == (10, 6), "another clone, whose headers are others"
+    assert (counted.filled(), counted.calls()) == (10, 8), "another clone, whose headers are others"
     compiler = Path(os.environ["CXX"])
     compiler.write_text(compiler.read_text() + "# another version\n")
-    assert (counted.filled(), counted.calls()) == (10, 8)
+    assert (counted.filled(), counted.calls()) == (10, 11)
     assert not list((tmp_path / "cache").glob("building-*"))
 
 
@@ -171,6 +174,10 @@ def test_a_compile_error_shows_the_compilers_words_and_the_kernels_lines(counted
 def test_a_kernel_that_other_ways_would_not_find_is_refused(tmp_path: Path) -> None:
     source = tmp_path / "mine.cuh"
     source.write_text('extern "C" __global__ void first() {}\n__global__ void mine(int *y) { y[0] = 1; }\n')
+    host.compile(source).get_function("first")((1,), (1,), ())
+    with pytest.raises(host.CompileError, match='mine must be extern "C": no other way finds it by its plain name'):
+        host.compile(source).get_function("mine")
+    source.write_text("__global__ void mine(int *y) { y[0] = 1; }\n")
     with pytest.raises(host.CompileError, match='mine must be extern "C": no other way finds it by its plain name'):
         host.compile(source)
     source.write_text('extern "C" {\n__global__ void mine(int *y) { y[0] = 1; }\n}\n')
@@ -195,14 +202,15 @@ def test_a_kernel_with_cub_says_that_it_has_no_host_way() -> None:
         ("#include <cooperative_groups/scan.h>", "it includes <cooperative_groups/scan.h>, GPU-only"),
         ("#include <curand_kernel.h>", "it includes <curand_kernel.h>"),
         ("#  include <mma.h>", "it includes <mma.h>"),
-        ('    asm volatile("mov.u32 %0, %clock;" : "=r"(x));', "it has inline PTX"),
+        ('    asm volatile("mov.u32 %0, %clock;" : "=r"(y[0]));', "it has inline PTX"),
         ('    asm("");', "it has inline PTX"),
         ('    __asm__ __volatile__("trap;");', "it has inline PTX"),
     ],
 )
 def test_what_has_no_host_way(tmp_path: Path, line: str, reason: str) -> None:
     source = tmp_path / "kernel.cuh"
-    source.write_text(f"// a kernel\n{line}\n")
+    kernel = 'extern "C" __global__ void mine(int *y)'
+    source.write_text(f"{line}\n{kernel} {{}}\n" if "#" in line else f"{kernel} {{\n{line}\n}}\n")
     with pytest.raises(ValueError, match=rf"kernel\.cuh has no host way: {reason}"):
         host.compile(source)
 
@@ -230,14 +238,14 @@ def test_calls_of_compile_that_cannot_work(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(ValueError, match=r"no kernel 'triple' in doublify\.cuh; there are: doublify"):
         host.compile(doublify).get_function("triple")
     (tmp_path / "empty.cuh").write_text("// nothing\n")
-    with pytest.raises(ValueError, match="holds no `__global__ void` function"):
+    with pytest.raises(ValueError, match="holds no kernel: no `__global__ void` function"):
         host.compile(tmp_path / "empty.cuh")
     with pytest.raises(FileNotFoundError, match=r"no file .*/mine\.cuh: host\.compile takes the path"):
         host.compile(tmp_path / "mine.cuh")
     with pytest.raises(ValueError, match=r"timeout is a whole number of seconds, 1 or more; 0\.5 came"):
         host.compile(doublify, timeout=0.5)  # type: ignore[arg-type]
-    monkeypatch.setattr(toolchain, "host_compiler", lambda: None)
-    monkeypatch.setattr(toolchain, "missing", lambda way: f"for {way}: install g++")
+    monkeypatch.setattr(preprocess, "host_compiler", lambda: None)
+    monkeypatch.setattr(preprocess, "missing", lambda way: f"for {way}: install g++")
     with pytest.raises(FileNotFoundError, match="for host compiler: install g"):
         host.compile(doublify)
 

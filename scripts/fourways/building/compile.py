@@ -137,7 +137,7 @@ def _nvrtc(path: Path, numbers: Sequence[str], output: str, options: Sequence[st
     }[output]
     # on machines with a driver NVRTC 13.0 has a cache, which confuses builds with and without -ftz
     words = [*target, "--no-cache", *options, *(f"-I{folder}" for folder in (path.parent, *toolchain.include_dirs()))]
-    source = path.read_bytes()
+    source = kernels.text_of(path).encode()
     start = time.perf_counter()
     error, program = nvrtc.nvrtcCreateProgram(source, path.name.encode(), 0, [], [])
     if error:
@@ -180,7 +180,7 @@ def _nvcc(path: Path, numbers: Sequence[str], output: str, options: Sequence[str
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder, f"{path.stem}.{output}")
         command = [str(compiler), *target, *options, f"-I{path.parent}", "-x", "cu", str(path), "-o", str(result)]
-        environment = os.environ | toolchain.variables()
+        environment = os.environ | toolchain.variables() | {"TMPDIR": folder}  # what nvcc leaves there if it is ended
         start = time.perf_counter()
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment)
         seconds = time.perf_counter() - start

@@ -1,13 +1,14 @@
 """A user's kernel, outside any lesson, with any signature: its inputs, its reference, its launch, its ways."""
 
 import functools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fourways import building, kernels
+from fourways import building, kernels, toolchain
 from fourways.building import BuildError
 from fourways.case.entry import entry_of
 from fourways.case.file import CaseFile, named_reference
@@ -19,9 +20,13 @@ from fourways.kernels import Signature
 from fourways.ways import WAYS, Ways, missing
 
 _UNJUDGED = "Checked against the host way: a mistake in the kernel's idea goes unseen; write a reference into a case."
+_WRITES = (  # or hands on, so that somebody may write
+    r"(?:\+\+|--|&)\s*{0}\b|[(,]\s*{0}\s*[,)+]"
+    r"|\b{0}\b\s*(?:\[[^\]]*\]\s*|\.\s*\w+\s*)*(?:\+\+|--|(?:[-+*/|^%&]|<<|>>)?=(?!=))"
+)
 _JUDGE = "which says what is right where no reference does"
 _NO_TEMPLATES = (
-    'it finds no template by name; write an extern "C" kernel that calls a template as a __device__ function'
+    'it finds no template and no namespace by name; write an extern "C" kernel that calls a __device__ function'
 )
 
 
@@ -39,7 +44,7 @@ class Case:
     def __init__(
         self, path: Path, signature: Signature, given: CaseFile, options: tuple[str, ...], timeout: int, named: Roles
     ) -> None:
-        self.path, self.source, self.file = path, path.read_text(encoding="utf-8"), given.file
+        self.path, self.source, self.file = path, kernels.text_of(path), given.file
         self.signature, self.entry = signature, signature.entry
         self.options, self.timeout = options, timeout
         self.size, self.names, self.outputs, self.in_place = named
@@ -72,16 +77,17 @@ class Case:
         signature or cannot be run, BuildError for a kernel that no compiler takes.
         """
         kernel = kernels.user_file(str(path)).resolve()
-        name = signature.entry if signature else entry_of(kernel, entry)
         file = Path(case).resolve() if case else None
         given = CaseFile(file, file.name if file else kernel.name)
         options = tuple(  # with absolute folders, because compilers run in several folders
             f"-I{kernel.parent / option[2:]}" if option.startswith("-I") else option
             for option in given.several(str, "options")
         )
-        signature = signature or building.signatures(kernel, [name] if entry else (), options)[name]
+        if not signature:
+            name = entry_of(kernel, entry, options)
+            signature = building.signatures(kernel, [name], options)[name]
         if not file:
-            text = skeleton(signature, kernel.read_text(encoding="utf-8"))
+            text = skeleton(signature, kernels.text_of(kernel))
             given = CaseFile(None, reference or kernel.name, text)
         if reference:
             given.defines["reference"], given.judge = named_reference(reference), reference
@@ -93,6 +99,22 @@ class Case:
     def has_shared(self) -> bool:
         """Whether it asks for dynamic shared memory."""
         return self.launch_of(self.make_inputs(self.probe))[2] > 0
+
+    @functools.cached_property
+    def unfilled(self) -> str | None:
+        """A sentence on the variables of the kernel's module that hold zeros, because nobody fills them; or None."""
+        _, variables = toolchain.declared(self.path, self.options)
+        blank = [each.name for each in variables if not each.is_initialised]
+        zeros = [name for name in blank if not re.search(_WRITES.format(name.rpartition("::")[2]), self._device_code)]
+        if not zeros:
+            return None
+        what = f"{zeros[0]} holds" if len(zeros) == 1 else f"{', '.join(zeros)} hold"
+        return f"{what} zeros in every way: a case cannot fill it. Give it an initial value, or the kernel an array."
+
+    @property
+    def _device_code(self) -> str:
+        """The file without comments and without the calls that fill a variable from the host."""
+        return re.sub(r"\bcudaMemcpy\w*\s*\([^;]*;", "", kernels.without_comments(self.source))
 
     def make_inputs(self, size: int) -> tuple:
         """The size, and the case's inputs: NumPy arrays, and scalars of the kernel's dtypes; a struct is a `np.void`.
@@ -158,7 +180,7 @@ class Case:
             pairs = zip(self.launch_inputs, inputs, strict=True)
             key += tuple(value.shape if self._parameters[name].is_pointer else value.item() for name, value in pairs)
         if key not in self._shapes:  # kept, because every timed launch asks for it
-            self._shapes[key] = shape(self._given, *key)
+            self._shapes[key] = shape(self._given, self.signature.limits, *key)
         return self._shapes[key]
 
     def launch_of(self, inputs: Sequence[Any]) -> Shape:
@@ -188,7 +210,7 @@ class Case:
         is only `missing`: the others can still be checked.
         """
         lacks = {name: why for name in WAYS if (why := missing(name, of_case=True))}
-        if "<" in self.entry:
+        if "<" in self.entry or "::" in self.entry:
             lacks |= {name: _NO_TEMPLATES for name, way in WAYS.items() if not way.takes_templates} | lacks
         functions: dict[str, Callable[..., None]] = {}
         for way in [each for each in chosen or WAYS if each not in lacks]:

@@ -61,7 +61,7 @@ class CaseFile:
 
     def several(self, kind: type, key: str) -> tuple:
         """The tuple `key` of values of one kind; an empty one where it is not there."""
-        values = self.defines.get(key, ())
+        values = () if (given := self.defines.get(key)) is None else given
         if not isinstance(values, tuple | list | range) or not all(isinstance(each, kind) for each in values):
             self.refuse(f"{key} is a tuple of {kind.__name__}; {values!r} came")
         return tuple(values)

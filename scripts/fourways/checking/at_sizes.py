@@ -20,6 +20,9 @@ from fourways.ways import Ways, is_host
 SIZES = (0, 1, 31, 32, 33, 255, 256, 257, 1009, 65_537, 1_000_003)
 """Sizes that break a kernel with a wrong tail: nothing, one, around a warp, around a block, primes, many blocks."""
 
+PATIENCE = 10
+"""The seconds after which a check says what it is doing."""
+
 
 def exercise(
     function: Callable[..., None],
@@ -133,13 +136,18 @@ def _kind(value: Any) -> str:
     return f"{value.dtype if hasattr(value, 'dtype') else type(value).__name__}{shape}"
 
 
-def check(ways: Ways, sizes: Iterable[int] = (), timeout: int | None = None) -> Table:
+def check(
+    ways: Ways,
+    sizes: Iterable[int] = (),
+    timeout: int | None = None,
+    tell: Callable[[str], Any] = lambda _: None,
+) -> Table:
     """Check every way that can run here at every size against the reference, and return the outcomes as a table.
 
     The sizes are by default the ways' own, or else SIZES. Raises CheckFailure after all have run, naming each wrong way
     with its first wrong size and element; at once where the GPU can do nothing more. A call on a GPU that has not come
     to its end in `timeout` seconds ends this process, with exit code 1: nothing less stops a kernel there. The host way
-    stops its kernels itself (`host.compile`).
+    stops its kernels itself (`host.compile`). `tell` gets a line on each call that takes longer than ten seconds.
     """
     sizes = tuple(sizes) or ways.sizes or SIZES
     questions = {size: ways.question(size) for size in sizes}
@@ -150,7 +158,8 @@ def check(ways: Ways, sizes: Iterable[int] = (), timeout: int | None = None) -> 
         outcome = "right"
         for size, question in questions.items():
             try:
-                with _ends_in(None if is_host(way) else timeout, f"{ways.called(way)}, size {size}"):
+                what = f"{ways.called(way)}, size {size}"
+                with _says(tell, f"still checking {what}"), _ends_in(None if is_host(way) else timeout, what):
                     problem = verdict(function, way, *question)
             except CheckFailure as failure:
                 lost = f"{ways.called(way)}, size {size}: {failure}"
@@ -208,8 +217,22 @@ def _search_at(ways: Ways, size: int, kind: str) -> None:
         cause = error if isinstance(error, RuntimeError) else error.__cause__
         if isinstance(cause, RuntimeError):  # host.SanitizerError, or a crash without a finding
             raise CheckFailure(f"{ways.kernel}_host, size {size}: {host.finding(str(cause))}") from None
+        if kind == "thread":
+            raise CheckFailure(f"{error}\nThe search named no race at this size.") from None
         if kind != "blocks":
             raise
+
+
+@contextmanager
+def _says(tell: Callable[[str], Any], what: str) -> Iterator[None]:
+    """Tell `what` goes on if the block takes longer than `PATIENCE` seconds."""
+    timer = threading.Timer(PATIENCE, tell, [what])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 @contextmanager

@@ -80,7 +80,9 @@ def main() -> None:
 def _end(number: int, _: object) -> None:
     import psutil
 
-    for started in psutil.Process().children(recursive=True):
+    started = psutil.Process().children(recursive=True)
+    for process in started:
         with contextlib.suppress(psutil.NoSuchProcess):
-            started.terminate()
+            process.terminate()
+    psutil.wait_procs(started, timeout=3)  # a compiler deletes its own temporary files
     sys.exit(128 + number)

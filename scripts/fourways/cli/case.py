@@ -68,7 +68,7 @@ def case(
     if target.exists():
         raise typer.BadParameter(f"{target} is there already: name another, or remove it", param_hint="--output")
     signature = signature_of(path, entry)
-    files.write_text(writable(target) or target, skeleton(signature, path.read_text(encoding="utf-8")))
+    files.write_text(writable(target) or target, skeleton(signature, kernels.text_of(path)))
     say(signature)
     written = files.short(target)
     chosen = ["--entry", entry] if entry else []

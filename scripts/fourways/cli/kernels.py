@@ -65,15 +65,19 @@ def signature(
 
     A pointer to const is an input. NVRTC is asked, and nvcc where NVRTC refuses the file.
     """
-    from fourways import building, lesson
+    from fourways import building, lesson, toolchain
 
     path = lesson.kernel_file(kernel)
     with options.errors.status(f"asking the compiler about {path.name}"):
         signatures = building.signatures(path, entry or (), option or ())
+        there, _ = toolchain.declared(path, option or ())
     table = building.signature_table(building.signature_rows(signatures.values()))
     for each in signatures.values():
         options.say(each)
-    options.console.print(table)
+    if table.rows:  # a kernel without parameters has none
+        options.console.print(table)
+    if templates := [each.example for each in there.values() if each.template is not None and not entry]:
+        options.tell(f"Left out are templates; name an instance with --entry, such as {', '.join(templates)}.")
     options.keep(json_file, [table], None, lambda: None)
 
 

@@ -97,7 +97,9 @@ def _checked(target: Any, way: Sequence[str] | None, timeout: int) -> Sequence[R
 
     with options.errors.status("compiling") as status:
         ways = _ways(target, way, lambda what: status.update(f"compiling {what}"))
-    table = checking.check(ways, timeout=timeout)
+    if isinstance(target, Case) and (zeros := target.unfilled):
+        options.tell(zeros, "yellow")
+    table = checking.check(ways, timeout=timeout, tell=options.tell)
     if isinstance(target, Case) and all(map(is_host, ways.runnable)):
         host = next(row for row in table.rows if is_host(row["way"]))
         note, refusal = on_a_gpu(target)

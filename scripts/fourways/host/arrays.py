@@ -23,7 +23,7 @@ class Span(NamedTuple):
 
 
 class Layout:
-    """The offsets in the file of the launch's description, its scalars and its arrays.
+    """The offsets in the file of the launch's description, the module's variables, the scalars and the arrays.
 
     `spans` is the arrays' memory in the order of addresses. `memories` holds for each argument the number of its span;
     -1 is a scalar. `description` is the number of bytes that `launch_from` of cpp/host/process.cpp reads.
@@ -38,20 +38,21 @@ class Layout:
             for value, pointer in zip(launch.values, pointers, strict=True)
         ]
         blocks = [*self.spans, Span(0, launch.shared_bytes, True)]
-        size = 8 * (9 + 1 + 3 * len(blocks) + 1 + 2 * len(launch.values))
+        size = 8 * (10 + 1 + 3 * len(blocks) + 1 + 2 * len(launch.values))
         self._places: list[int] = []  # the offset of each argument in the file
         for value, pointer in zip(launch.values, pointers, strict=True):
             size = size if pointer else _up(size, _ALIGNMENT)
             self._places.append(size)
             size += 0 if pointer else value.nbytes
         self.description = _up(size, 8)
-        self._size = _up(self.description, mmap.PAGESIZE)
+        self._variables = _up(self.description, _ALIGNMENT)
+        self._size = _up(self._variables + launch.variables.nbytes, mmap.PAGESIZE)
         starts: list[int] = []
         for begin, end, _ in blocks:
             to_the_end = end - begin + -end % _ALIGNMENT  # as near to the end of a page as the alignment allows
             self._size += _up(to_the_end, mmap.PAGESIZE)
             starts.append(self._size - to_the_end)
-        self._words = [launch.number, *launch.shape, launch.shared_bytes, launch.seconds, len(blocks)]
+        self._words = [launch.number, *launch.shape, launch.shared_bytes, launch.seconds, self._variables, len(blocks)]
         for start, (begin, end, written) in zip(starts, blocks, strict=True):
             self._words += start, end - begin, written
         self._words.append(len(launch.values))
@@ -63,14 +64,16 @@ class Layout:
             self._words += memory, offset
 
     def write(self, file: FileIO) -> None:
-        """Write description, scalars and arrays."""
+        """Write description, variables, scalars and arrays."""
         os.ftruncate(file.fileno(), self._size)
         _transfer(os.pwritev, file, np.array(self._words, np.int64), 0)
+        _transfer(os.pwritev, file, self._launch.variables, self._variables)
         for value, place in zip(self._launch.values, self._places, strict=True):
             _transfer(os.pwritev, file, value, place)
 
     def read_back(self, file: FileIO) -> None:
-        """Read the arrays that the kernel may have written."""
+        """Read the arrays that the kernel may have written, and the variables."""
+        _transfer(os.preadv, file, self._launch.variables, self._variables)
         parameters = self._launch.signature.parameters
         for parameter, value, place in zip(parameters, self._launch.values, self._places, strict=True):
             if parameter.kind == "output":

@@ -9,7 +9,7 @@ import numpy as np
 from fourways.host.arrays import Layout
 from fourways.host.launch import Launch
 
-_STACK = -2  # a fault's memory, where it is the thread's stack; -1: none that is known
+_STACK, _VARIABLES = -2, -3  # a fault's memory, where it is the stack or lies behind variables; -1: none that is known
 
 
 class _Fault(NamedTuple):
@@ -56,6 +56,8 @@ def _deed(fault: _Fault, launch: Launch, layout: Layout) -> str:
 def _place(fault: _Fault, launch: Launch, layout: Layout) -> str:
     if fault.memory == len(layout.spans):
         return f"byte {fault.offset} of its dynamic shared memory, which has shared_mem={launch.shared_bytes} bytes"
+    if fault.memory == _VARIABLES:
+        return "memory behind its __shared__ arrays and the module's variables; is an index of one of them too large?"
     if fault.memory < 0:
         return "memory that is in none of its arrays, or not aligned as its type must be"
     name, array, element = nearest(fault.memory, fault.offset, launch, layout)

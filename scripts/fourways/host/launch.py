@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fourways import arguments
-from fourways.kernels import Parameter, Signature
+from fourways.kernels import NO_LIMITS, Limits, Parameter, Signature
 
 MAX_THREADS, MAX_BLOCK, MAX_GRID = 1024, (1024, 1024, 64), (2**31 - 1, 65535, 65535)
 SHARED_BYTES = 48 * 1024  # the dynamic shared memory that a block may have by default
@@ -13,7 +13,10 @@ MAX_SHARED_BYTES = 227 * 1024  # the most that a block may ask for, from compute
 
 
 class Launch(NamedTuple):
-    """A launch: `number` is the kernel's position in its file, `shape` is grid and block, `values` the arguments."""
+    """A launch: `number` is the kernel's position in its file, `shape` is grid and block, `values` the arguments.
+
+    `variables` are the bytes of the module's variables.
+    """
 
     signature: Signature
     number: int
@@ -21,6 +24,7 @@ class Launch(NamedTuple):
     shared_bytes: int
     seconds: int
     values: list[np.ndarray]
+    variables: np.ndarray
 
     @property
     def name(self) -> str:
@@ -46,8 +50,13 @@ def _check_extent(name: str, extent: Any, limits: tuple[int, int, int]) -> tuple
     return x, y, z
 
 
-def check_shape(grid: Any, block: Any, shared_mem: int, most_shared: int = MAX_SHARED_BYTES) -> list[int]:
-    """Return grid and block as six numbers. Raises TypeError or ValueError for a launch that every GPU refuses."""
+def check_shape(
+    grid: Any, block: Any, shared_mem: int, most_shared: int = MAX_SHARED_BYTES, limits: Limits = NO_LIMITS
+) -> list[int]:
+    """Return grid and block as six numbers. Raises TypeError or ValueError for a launch that every GPU refuses.
+
+    `limits` are the kernel's own.
+    """
     shape = [*_check_extent("grid", grid, MAX_GRID), *_check_extent("block", block, MAX_BLOCK)]
     threads = shape[3] * shape[4] * shape[5]
     if threads > MAX_THREADS:
@@ -55,6 +64,17 @@ def check_shape(grid: Any, block: Any, shared_mem: int, most_shared: int = MAX_S
     if not isinstance(shared_mem, int | np.integer) or not 0 <= shared_mem <= most_shared:
         more = ": allow more with max_dynamic_shared_size_bytes" if most_shared < MAX_SHARED_BYTES else ""
         raise ValueError(f"shared_mem is 0 to {most_shared} bytes; {shared_mem!r} came{more}")
+    if 0 < limits.threads < threads:
+        raise ValueError(
+            f"block {tuple(block)} has {threads} threads; the kernel takes up to {limits.threads} by its bounds"
+        )
+    if limits.block and shape[3:] != [*limits.block]:
+        raise ValueError(f"block is {tuple(block)}; the kernel takes {limits.block} alone, by its __block_size__")
+    if any(blocks % each for blocks, each in zip(shape, limits.cluster, strict=False)):
+        raise ValueError(f"grid is {tuple(grid)}; the kernel takes whole clusters of {limits.cluster} blocks")
+    if shared_mem + limits.shared_bytes > MAX_SHARED_BYTES:
+        own = f"with the kernel's {limits.shared_bytes} static bytes"
+        raise ValueError(f"shared_mem is {shared_mem} bytes; {own} a block has more than {MAX_SHARED_BYTES}")
     return shape
 
 

@@ -13,6 +13,8 @@ import weakref
 from io import FileIO
 from pathlib import Path
 
+import numpy as np
+
 from fourways.host.arrays import Layout
 from fourways.host.faults import explain
 from fourways.host.launch import Launch
@@ -36,11 +38,24 @@ class SanitizerError(KernelError):
 
 
 class Process:
-    """The program, which serves launches until this object is deleted; a launch restarts a program that has ended."""
+    """The program, which serves launches until this object is deleted; a launch restarts a program that has ended.
+
+    `variables` are the bytes of the module's variables, by name, all parts of `memory`: a launch hands them over.
+    """
 
     def __init__(self, file: Path, sanitized: bool):
         self._file, self._sanitized, self._lock = file, sanitized, threading.Lock()
         self._worker = self._started()
+        sizes = [line.rsplit(" ", 1) for line in self._worker.variables.splitlines()]
+        places = np.cumsum([0, *(-(-int(size) // 16) * 16 for _, size in sizes)])
+        self.memory = np.zeros(int(places[-1]), np.uint8)
+        initial = np.frombuffer(self._worker.initial, np.uint8)
+        self.memory[: initial.size] = initial  # the last variable's end may not be there
+        self.variables = {
+            name: self.memory[place : place + int(size)]
+            for (name, size), place in zip(sizes, places, strict=False)
+            if int(size)
+        }
 
     @property
     def told(self) -> list[str]:
@@ -67,7 +82,7 @@ class Process:
         worker = _Worker([str(self._file)])
         if "unexpected memory mapping" in worker.said:  # an older ThreadSanitizer, and addresses too random for it
             worker = _Worker(["setarch", "-R", str(self._file)])
-        if not worker.told:
+        if worker.said:
             raise KernelError(f"the compiled kernels, {self._file}, do not start: {worker.said}")
         return worker
 
@@ -99,8 +114,14 @@ class _Worker:
         self._socket.settimeout(0.5)  # see _reply
         files = (self._socket, self._memory, self._output, self._errors)
         self.end = weakref.finalize(self, _end, self._process, self._owner, files)
-        self.told = _taken(self._memory).splitlines() if self._reply(_START) == b"ready" else []
-        self.said = "" if self.told else self._last_words()
+        is_ready = self._reply(_START) == b"ready"
+        told, _, rest = _taken(self._memory).partition(b"\n\n") if is_ready else (b"", b"", b"")
+        if rest.startswith(b"\n"):  # without variables
+            variables, self.initial = b"", b""
+        else:
+            variables, _, self.initial = rest.partition(b"\n\n")
+        self.told, self.variables = told.decode().splitlines(), variables.decode()
+        self.said = "" if is_ready else self._last_words()
 
     def ended(self) -> bool:
         """Whether it can launch nothing more: it has ended, or it belongs to the process that forked this one."""
@@ -112,12 +133,11 @@ class _Worker:
         layout.write(self._memory)
         self._socket.send(layout.description.to_bytes(8, sys.byteorder))
         reply = self._reply()
-        said = _taken(self._output)
-        if said:
+        if said := _taken(self._output).decode(errors="replace"):
             sys.stdout.write(said)
         if reply == b"done":
             layout.read_back(self._memory)
-            sys.stderr.write(_taken(self._errors))
+            sys.stderr.write(_taken(self._errors).decode(errors="replace"))
         elif reply.startswith(b"!"):
             raise KernelError(reply[1:].decode())
         elif is_race(reply):
@@ -152,7 +172,8 @@ class _Worker:
 
     def _last_words(self) -> str:
         self._process.wait()
-        return _taken(self._errors).replace(f"{self._name}: ", "").strip()  # assert begins with the program's name
+        words = _taken(self._errors).decode(errors="replace")
+        return words.replace(f"{self._name}: ", "").strip()  # assert begins with the program's name
 
 
 def _end(process: subprocess.Popen, owner: int, files: tuple) -> None:
@@ -163,8 +184,8 @@ def _end(process: subprocess.Popen, owner: int, files: tuple) -> None:
         process.wait()
 
 
-def _taken(file: FileIO) -> str:
-    """Return the program's text in this file, and empty the file."""
-    text = os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode(errors="replace")
+def _taken(file: FileIO) -> bytes:
+    """Return what the program wrote into this file, and empty the file."""
+    text = os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0)
     os.ftruncate(file.fileno(), 0)
     return text

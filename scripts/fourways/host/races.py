@@ -12,8 +12,16 @@ from fourways.host.arrays import Layout
 from fourways.host.faults import nearest
 from fourways.host.launch import Launch
 
-_RACE = struct.Struct("11q")  # `Race` of cpp/host/between_blocks.hpp
+_RACE = struct.Struct("12q")  # `Race` of cpp/host/between_blocks.hpp
 _KIND = struct.pack("q", -1)
+_ORDER = (
+    "Blocks run in any order, or at once: let one block alone write an element, or use atomicAdd and its like; "
+    "an atomic flag orders what another block wrote only if __threadfence() stands before it."
+)
+_SAME = (
+    "Both wrote the same value, as in every race that was seen, so the answer does not depend on the order of the "
+    "blocks. To say that this is meant, write with atomicExch."
+)
 
 
 class _Access(NamedTuple):
@@ -30,16 +38,16 @@ def is_race(report: bytes) -> bool:
 
 def explain_race(report: bytes, launch: Launch, layout: Layout, program: Path) -> str:
     """Say which array element two blocks access, and by which lines of the kernel that `program` was compiled from."""
-    _, memory, offset, *numbers = _RACE.unpack(report)
-    later, earlier = _Access(*numbers[:4]), _Access(*numbers[4:])
+    _, memory, offset, *numbers, is_of_one_value = _RACE.unpack(report)
+    later, earlier = _Access(*numbers[:4]), _Access(*numbers[4:8])
     name, array, element = nearest(memory, offset, launch, layout)
+    advice = _SAME if is_of_one_value else _ORDER
     return "\n".join(
         [
             f"A race between blocks, at element {element} of {name}, which has {array.size}. No array was changed.",
             *_lines(later, launch, program),
             *_lines(earlier, launch, program),
-            "Blocks run in any order, or at once: let one block alone write an element, or use atomicAdd and its like; "
-            "an atomic flag orders what another block wrote only if __threadfence() stands before it.",
+            advice,
         ]
     )
 

@@ -27,8 +27,7 @@ _OUTSIDE = re.compile(
 )
 _KIND = re.compile(r"(?:Thread|Address)Sanitizer: (data race|[\w-]+)")
 _MEANS = {
-    "data race": "Nothing orders these two accesses; a __syncthreads() between them does, "
-    "or a __syncwarp() within a warp.",
+    "data race": "Nothing orders these two accesses; a __syncthreads() between them does, or a __syncwarp() in a warp.",
     "heap-buffer-overflow": "The kernel left an array that it was given; is there `if (i < n)`?",
     "global-buffer-overflow": "The kernel left an array of its own.",
     "SEGV": "The kernel used memory far from any array, here or before.",
@@ -64,6 +63,8 @@ def finding(report: str) -> str:
     kind = _KIND.search(report)
     if not lines or not kind:
         return report
+    if kind[1] == "data race" and len(lines) > 2 and all("written by" in line for line in lines[1::2]):
+        lines.append("If both always write the same value, the answer does not depend on their order.")
     return "\n".join([f"{kind[0]}. {_MEANS.get(kind[1], '')}".rstrip(), *lines])
 
 

@@ -44,14 +44,19 @@ def install_pycuda(log: Callable[[str], None] = print) -> None:
     log(f"PyCUDA {problem}: building {PYCUDA} from source: one to two minutes")
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="fourways-") as work:
-        lock = str(kernels.root() / "requirements-gpu.lock")
-        needed = pip(sys.executable, "install", "--no-deps", "--require-hashes", "-r", lock)  # what is not there yet
-        run(needed, "installing what PyCUDA and the profilers need")
+        install_for_gpu()
         wheel = str(build_pycuda(sys.executable, Path(work)))
         run(pip(sys.executable, "install", "--no-deps", "--force-reinstall", wheel), "installing PyCUDA")
     if problem := pycuda_problem():
         raise InstallError(f"PyCUDA {PYCUDA} was built and installed, but {problem}")
     log(f"PyCUDA {PYCUDA} built and installed in {time.monotonic() - start:.0f} s")
+
+
+def install_for_gpu() -> None:
+    """Install requirements-gpu.lock in this environment: what PyCUDA's build and the profilers need."""
+    lock = str(kernels.root() / "requirements-gpu.lock")
+    install = pip(sys.executable, "install", "--no-deps", "--require-hashes", "-r", lock)
+    run(install, "installing what PyCUDA and the profilers need")
 
 
 def pycuda_problem() -> str | None:

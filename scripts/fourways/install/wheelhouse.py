@@ -11,9 +11,9 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from fourways import kernels
+from fourways import kernels, toolchain
 from fourways.install.pip import InstallError, find_python, pip, run
-from fourways.install.pycuda import PYCUDA, build_pycuda
+from fourways.install.pycuda import PYCUDA, build_pycuda, install_for_gpu
 
 DESK_TOOLS = ("import-linter", "mypy", "ruff", "selenium")
 """The packages of the extra `test` that no lesson and no GPU test uses."""
@@ -55,6 +55,8 @@ def wheelhouse(
             run(pip(interpreter, "download", *options, "-d", str(gathering)), "downloading wheels")
         if "pycuda" in carried:
             log(f"building PyCUDA {PYCUDA} from source: one to two minutes")
+            if not toolchain.header_dirs("curand.h", ""):
+                install_for_gpu()
             build_pycuda(interpreter, gathering)
         gathered = {canonicalize_name(path.name.split("-")[0]) for path in gathering.glob("*.whl")}
         if absent := sorted(direct - gathered):

@@ -229,7 +229,7 @@ def _offline(flag: str, paths: Sequence[Path], arch: str, folder: Path) -> Linke
 
 def _command(folder: str, tool: Path, *words: Path | str) -> tuple[float, str]:
     """Run a tool in `folder`, and return the seconds and its output. Raises LinkingError if it fails."""
-    environment = os.environ | toolchain.variables()
+    environment = os.environ | toolchain.variables() | {"TMPDIR": folder}
     start = time.perf_counter()
     done = subprocess.run([tool, *words], capture_output=True, text=True, errors="replace", cwd=folder, env=environment)
     seconds, said = time.perf_counter() - start, done.stdout + done.stderr

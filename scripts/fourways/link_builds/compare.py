@@ -198,7 +198,7 @@ def _case(paths: Sequence[Path], entry: str, folder: Path, case: Path | None, ex
     Raises InputError for a case that does not fit the kernel.
     """
     sources = [path for path in paths if not is_compiled(path)]
-    told = [path for path in sources if entry in kernels.parameters(path.read_text(encoding="utf-8"))]
+    told = [path for path in sources if entry in kernels.parameters(kernels.text_of(path))]
     together = folder / "signature.cu"
     together.write_text("".join(f'#include "{path}"\n' for path in sources), encoding="utf-8")
     unit = told[0] if told else together

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from fourways import kernels
+from fourways import toolchain
 from fourways.kernels import KernelCase, Parameter
 from fourways.package import carried
 
@@ -90,7 +90,8 @@ class Interface:
     @property
     def restricted(self) -> bool:
         """Whether the kernel's text says that its arrays share no memory."""
-        return "__restrict__" in kernels.parameters(self.case.source)[self.case.entry.partition("<")[0].strip()]
+        there, _ = toolchain.declared(self.case.path, self.case.options)
+        return "__restrict__" in there[self.case.entry.partition("<")[0]].written
 
     @property
     def asks_size(self) -> bool:

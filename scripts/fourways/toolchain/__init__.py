@@ -24,6 +24,7 @@ from fourways.toolchain.find import (
     run,
 )
 from fourways.toolchain.missing import MORE, NO_NVCC, PACKAGES, SETUP, installed, missing
+from fourways.toolchain.preprocess import declared, preprocessed
 from fourways.toolchain.stamp import stamp
 from fourways.toolchain.versions import (
     CUPY,

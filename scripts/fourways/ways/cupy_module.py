@@ -4,8 +4,16 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from fourways.kernels import KernelCase
-from fourways.ways.way import Stage, Way, identifiers, launching_cell, loading, nvcc_keeps_lines
+from fourways.kernels import KernelCase, encoding_of
+from fourways.ways.way import (
+    Stage,
+    Way,
+    identifiers,
+    launching_cell,
+    loading,
+    name_expressions,
+    nvcc_keeps_lines,
+)
 
 ALLOW = "kernel.max_dynamic_shared_size_bytes = shared"
 
@@ -19,14 +27,14 @@ class RawModule(Way):
         # CuPy passes an array without dimensions by value
         given = [f"np.asarray({name})" if name in structs else name for name in by_name.values()]
         numpy = "\nimport numpy as np" if structs else ""
+        text = f'Path({str(case.path)!r}).read_text(encoding="{encoding_of(case.path)}")'
         options = (f"-I{case.path.parent}", *case.options)
-        instance = f", name_expressions=({case.entry!r},)" if "<" in case.entry else ""
         head = f"""from pathlib import Path
 
 import cupy{numpy}
 
 module = cupy.RawModule(
-    code=Path({str(case.path)!r}).read_text(encoding="utf-8"), backend={self.name!r}, options={options!r}{instance}
+    code={text}, backend={self.name!r}, options={options!r}{name_expressions(case)}
 )
 kernel = module.get_function({case.entry!r})"""
         call = f"kernel(grid, block, ({', '.join(given)},), shared_mem=shared)"

@@ -1,6 +1,6 @@
 """PyCUDA's `SourceModule`, compiled by nvcc."""
 
-from fourways.kernels import KernelCase
+from fourways.kernels import KernelCase, encoding_of
 from fourways.ways.way import Stage, Way, identifiers, launching_cell, loading, nvcc_keeps_lines, register
 
 _LEAVES_NO_GAP = ("complex64", "complex128", "bool", "float16")  # PyCUDA 2026.1 leaves none before them, or refuses
@@ -37,13 +37,14 @@ class PyCuda(Way):
         )
         driver = "\nfrom pycuda import driver" if case.has_shared else ""
         folder, options = str(case.path.parent), f", options={list(case.options)!r}" if case.options else ""
+        text = f'Path({str(case.path)!r}).read_text(encoding="{encoding_of(case.path)}")'
         head = f"""from pathlib import Path
 {_PACKED_IMPORTS if packed else ""}
 import pycuda.autoprimaryctx  # shares CuPy's context{driver}
 from pycuda.compiler import SourceModule
 
 module = SourceModule(
-    Path({str(case.path)!r}).read_text(encoding="utf-8"), no_extern_c=True, include_dirs=[{folder!r}]{options}
+    {text}, no_extern_c=True, include_dirs=[{folder!r}]{options}
 )
 kernel = module.get_function({case.entry!r})"""
         if packed:

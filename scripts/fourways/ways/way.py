@@ -151,6 +151,11 @@ def identifiers(case: KernelCase) -> Mapping[str, str]:
     return {each.name: safe_name(each.name, _TAKEN) for each in case.signature.parameters}
 
 
+def name_expressions(case: KernelCase) -> str:
+    """The argument of `RawModule` that makes it find an instance of a template, or a kernel in a namespace."""
+    return f", name_expressions=({case.entry!r},)" if "<" in case.entry or "::" in case.entry else ""
+
+
 def launching_cell(case: KernelCase, way: Way, head: str, allow: str, call: str) -> str:
     """The text of a cell that launches: `head`, then a function of the grid, with `call` as its last line.
 

@@ -77,6 +77,12 @@ extern "C" __global__ void hand_on(float *sums, volatile int *ready)
     ready[blockIdx.x] = 1;
 }
 
+// Two blocks write each element: the same value, if `by` is 0.
+extern "C" __global__ void written_twice(int *y, int by)
+{
+    y[blockIdx.x / 2] = 7 + by * blockIdx.x;
+}
+
 extern "C" __global__ void every_atomic(unsigned *y)
 {
     atomicAnd(&y[0], ~(1u << threadIdx.x));
