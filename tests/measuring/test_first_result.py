@@ -19,8 +19,8 @@ def kept(made_once: Callable[..., Path]) -> dict[str, Any]:
 
 
 @pytest.fixture
-def left(kept: dict[str, Any]) -> list[dict[str, int]]:
-    """The files in Four Ways' cache after each process that had one of its own, with the times of their making."""
+def left(kept: dict[str, Any]) -> list[list[dict[str, int]]]:
+    """The files in Four Ways' cache before and after each process that had one of its own, with their inodes."""
     return kept["left"]
 
 
@@ -33,13 +33,17 @@ def measured(kept: dict[str, Any]) -> tables.Table:
 def measure(folder: Path) -> None:
     """Measure lesson 01's host way, cold and warm; keep the rows, and what each process left in its cache."""
     module = sys.modules["fourways.measuring.first_result"]
-    left: list[dict[str, int]] = []
+    left: list[list[dict[str, int]]] = []
+
+    def files_of(variables: dict[str, str]) -> list[dict[str, int]]:
+        there = Path(variables["FOURWAYS_CACHE_DIR"]).rglob("*") if variables else ()
+        return [{path.name: path.stat().st_ino for path in there if path.is_file()}]
 
     def noting(found: lesson.Lesson, way: str, variables: dict[str, str], *more: Any) -> dict[str, float]:
+        before = files_of(variables)
         stages = first_result(found, way, variables, *more)
         if variables:
-            there = (path for path in Path(variables["FOURWAYS_CACHE_DIR"]).rglob("*") if path.is_file())
-            left.append({path.name: path.stat().st_mtime_ns for path in there})
+            left.append(before + files_of(variables))
         return stages
 
     first_result = measuring.first_result
@@ -50,10 +54,11 @@ def measure(folder: Path) -> None:
     (folder / "kept.json").write_text(json.dumps({"rows": table.rows, "left": left}))
 
 
-def test_a_warm_process_finds_everything_built_and_a_cold_one_nothing(left: list[dict[str, int]]) -> None:
-    filled, *warm, cold = left
-    assert filled and warm == [filled] * 3, "a warm process builds again"
-    assert len(cold) == len(filled) and not cold.items() & filled.items(), "a cold process finds what is built"
+def test_a_warm_process_finds_everything_built_and_a_cold_one_nothing(left: list) -> None:
+    """A file that is built again has another inode; its times also say when it was last used."""
+    (empty, filled), *warm, (none, cold) = left
+    assert filled and warm == [[filled, filled]] * 3, "a warm process builds again"
+    assert empty == none == {} and len(cold) == len(filled), "a cold process finds what is built"
 
 
 def test_rows_hold_the_median_process_and_the_spread(measured: tables.Table) -> None:
