@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fourways import building, kernels
-from fourways.linking.builds import unit_file
+from fourways.link_builds.builds import unit_file
 
 
 def written(folder: Path, text: str) -> Path:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fourways import checking, profiling, timing, toolchain
+from fourways import checking, measuring, nsight, toolchain
 from fourways.case import Case
 from fourways.ways import WAYS
 
@@ -100,7 +100,7 @@ def test_a_template_s_instance(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["axpy", "softclip"])
 def test_the_ways_are_timed_side_by_side(name: str, case_of: Callable[[str], Case]) -> None:
     """The one in place begins each sample as its input."""
-    rows = {row["way"]: row for row in timing.compare(case_of(name).ways(), 2**20).rows}
+    rows = {row["way"]: row for row in measuring.compare(case_of(name).ways(), 2**20).rows}
     assert rows.keys() == {*WAYS, "device copy"}
     for way in ("nvrtc", "nvcc", "pycuda", "pybind11"):
         row = rows[way]
@@ -111,7 +111,7 @@ def test_the_ways_are_timed_side_by_side(name: str, case_of: Callable[[str], Cas
 
 def test_first_results_of_a_kernel_with_a_struct(case_of: Callable[[str], Case]) -> None:
     """In fresh processes, without this package: what PyCUDA is handed is packed by the cell itself."""
-    table = timing.first_results(case_of("softclip"), ["nvrtc", "pycuda", "pybind11"])
+    table = measuring.first_results(case_of("softclip"), ["nvrtc", "pycuda", "pybind11"])
     assert [(row["way"], row["state"]) for row in table.rows] == [
         (way, state) for way in ("nvrtc", "pycuda", "pybind11") for state in ("cold", "warm")
     ]
@@ -139,8 +139,8 @@ def test_a_kernel_that_hangs_ends_the_process(tmp_path: Path) -> None:
 @pytest.mark.parametrize("way", ["nvrtc", "pybind11"])
 def test_a_profile_by_the_command(way: str, case_of: Callable[[str], Case], tmp_path: Path) -> None:
     try:
-        profiling.require_ncu(way)
-    except profiling.NoCountersError as error:
+        nsight.require_ncu(way)
+    except nsight.NoCountersError as error:
         pytest.skip(str(error))
     case = case_of("softclip")
     words = ["--case", str(case.file), "--way", way, "--size", "2^20", "--clocks", "none"]
