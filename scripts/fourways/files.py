@@ -105,8 +105,9 @@ def cache_entries() -> list[tuple[float, int, Path]]:
 def sweep(folder: Path, prefix: str) -> None:
     """Delete the temporary folders `prefix…` in `folder` that are older than a day: a killed command left them."""
     for left in folder.glob(f"{prefix}*"):
-        if left.lstat().st_mtime < time.time() - 24 * 3600:
-            shutil.rmtree(left, ignore_errors=True)
+        with contextlib.suppress(FileNotFoundError):  # another process may delete it
+            if left.lstat().st_mtime < time.time() - 24 * 3600:
+                shutil.rmtree(left, ignore_errors=True)
 
 
 def source_file(source: str | Path) -> Path:

@@ -213,13 +213,6 @@ def test_a_text_is_compiled_as_a_file_is(compiler: str, monkeypatch: pytest.Monk
         building.build('extern "C" __global__ void f() { y = 1; }', compiler)
 
 
-@pytest.mark.parametrize("compiler", ["nvrtc", "nvcc"])
-def test_a_path_may_hold_a_line_end(compiler: str, tmp_path: Path) -> None:
-    file = tmp_path / "two\nlines.cu"
-    file.write_text(DOUBLIFY.read_text())
-    assert building.build(file, compiler).code == building.build(DOUBLIFY, compiler).code
-
-
 def test_missing_compilers_come_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolchain, "nvcc", lambda: None)
     with pytest.raises(building.BuildError, match="no nvcc found: make setup$"):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fourways import building, kernels
-from fourways.linking.builds import unit_file
+from fourways.link_builds.builds import unit_file
 
 
 def written(folder: Path, text: str) -> Path:
@@ -241,3 +241,9 @@ def test_both_compilers_say_why_and_name_the_file(tmp_path: Path) -> None:
     said = str(raised.value)
     assert "stdio.h" in said and "my_project.h" in said and "two.cuh" in said and "two.cu:" not in said
     assert said.splitlines()[-1].startswith("Advice: put that header beside the file")
+
+
+def test_a_kernel_that_another_unit_defines_has_no_limits(tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text('extern "C" __global__ void k(const float *x, float *y, long long n);')
+    told = building.signatures(tmp_path / "k.cu")["k"]
+    assert len(told.parameters) == 3 and told.limits == kernels.NO_LIMITS

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from commands import fourways, said
 
-from fourways import linking, toolchain
+from fourways import link_builds, toolchain
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_link(kept: tuple[str, Path, str, Path]) -> None:
     done = fourways("link", "--elements", "1000", *kept)
     assert done.exit_code == 0 and "inlined" in done.stdout and "left" in done.stdout
     rows = json.loads(kept[1].read_text())["tables"]["link"]
-    assert [row["build"] for row in rows] == list(linking.BUILDS)
+    assert [row["build"] for row in rows] == list(link_builds.BUILDS)
     assert "apply_transform, linked in 5 builds" in kept[3].read_text()
     assert "sm_75" in fourways("link", "--arch", "75", "--arch", "90", "--build", "one source").stdout
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from commands import NO_GPU, fourways, said
 
-from fourways import kernels, lesson, stages, tables, timing, toolchain, ways
+from fourways import kernels, lesson, measuring, stages, tables, toolchain, ways
 from fourways.case import Case, on_a_gpu
 
 MINE = """extern "C" __global__ void mine(const float *x, float *y, long long n)
@@ -252,13 +252,13 @@ def test_a_file_is_timed_only_if_it_is_right_at_awkward_sizes(tmp_path: Path) ->
 
 
 def test_what_was_measured_before_a_failure_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    measure, rows = timing.time_sizes, tmp_path / "rows.json"
+    measure, rows = measuring.time_sizes, tmp_path / "rows.json"
 
     def fails(ways: ways.Ways, sizes: list[int], *more: object) -> Iterator[tables.Table]:
         yield from measure(ways, sizes[:1])
         raise RuntimeError("the machine is on fire")
 
-    monkeypatch.setattr(timing, "time_sizes", fails)
+    monkeypatch.setattr(measuring, "time_sizes", fails)
     done = fourways("time", "1", "-w", "host", "--sizes", "1000,2000", "--json", rows)
     assert done.exit_code == 1 and "on fire" in str(done.exception)
     content = json.loads(rows.read_text())
@@ -271,18 +271,18 @@ def test_time_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
     """What was measured is kept, also where another way failed."""
     row = {"way": "host", "clock": "host", "stages": dict.fromkeys(stages.STAGES, 0.5)}
     row |= {"seconds": tables.summary([0.4, 0.5, 0.6]), "own_seconds": tables.summary([0.2, 0.3, 0.4]), "verdict": ""}
-    table = timing.first_result_table([row | {"state": state} for state in ("cold", "warm")])
+    table = measuring.first_result_table([row | {"state": state} for state in ("cold", "warm")])
 
     def first_results(target: lesson.Lesson, ways: tuple[str, ...], *counts: object) -> tables.Table:
         assert (target.slug, ways) == ("01_doublify", ("host",))
-        assert counts[:2] == (timing.WARM, timing.COLD_SECONDS), "as many as a recording"
+        assert counts[:2] == (measuring.WARM, measuring.COLD_SECONDS), "as many as a recording"
         if fails:
-            error = timing.FirstResultError("nvcc: a fresh process failed")
+            error = measuring.FirstResultError("nvcc: a fresh process failed")
             error.others = table
             raise error
         return table
 
-    monkeypatch.setattr(timing, "first_results", first_results)
+    monkeypatch.setattr(measuring, "first_results", first_results)
     done = fourways("time", "1", "--first", "-w", "host", "--json", tmp_path / "rows.json")
     content = json.loads((tmp_path / "rows.json").read_text())
     assert [row["state"] for row in content["tables"]["first_result"]] == ["cold", "warm"]
@@ -311,7 +311,9 @@ def test_options_that_do_not_go_together(mine: Path, words: tuple[str, ...], tol
 
 
 def test_nothing_timed_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timing, "time_sizes", lambda *_: iter([tables.Table("timing", [], [], "too large: no room")]))
+    monkeypatch.setattr(
+        measuring, "time_sizes", lambda *_: iter([tables.Table("timing", [], [], "too large: no room")])
+    )
     kept = ("--json", tmp_path / "a.json", "--figure", tmp_path / "a.svg")
     done = fourways("time", "1", "-w", "host", "--sizes", "2^40", *kept)
     assert done.exit_code == 1 and "nothing was timed: too large: no room" in str(done.exception)
@@ -319,5 +321,5 @@ def test_nothing_timed_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_doubtful_figures_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timing, "warnings", lambda rows: [f"{rows[0]['way']}: is the machine busy?"])
+    monkeypatch.setattr(measuring, "warnings", lambda rows: [f"{rows[0]['way']}: is the machine busy?"])
     assert "Doubtful: host: is the machine busy?" in fourways("time", "1", "-w", "host", "--size", "9").stderr

@@ -37,13 +37,6 @@ def test_mistakes_get_one_clear_message(words: str, told: str, monkeypatch: pyte
     assert told in said(done)
 
 
-@pytest.mark.parametrize("command", ["check", "time", "build", "profile"])
-def test_a_source_that_is_no_text_is_said(tmp_path: Path, command: str) -> None:
-    (tmp_path / "latin.cu").write_bytes(b"// Gr\xfc\xdfe\n")
-    done = fourways(command, tmp_path / "latin.cu")
-    assert done.exit_code == 1 and "latin.cu is no UTF-8 text" in f"{done.exception}{done.stderr}"
-
-
 def test_a_lesson_named_twice_is_taken_once() -> None:
     done = fourways("check", "1", "doublify", "01_doublify", "-w", "host")
     assert done.exit_code == 0 and done.stdout.count("01_doublify") == 1

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fourways import timeline, timing
+from fourways import measuring, timeline
 from fourways.experiments import clocks
 from fourways.experiments.clocks.launches import _arrays
 
@@ -22,7 +22,7 @@ Fair = Callable[[Any, int, Callable[[], float]], Any]
 def by_rounds(number: Callable[[list[float]], float]) -> Fair:
     def fair(calls: Any, rounds: int, clock: Callable[[], float]) -> dict[str, float]:
         samples: dict[str, list[float]] = {name: [] for name in calls}
-        for name in timing.turns(rounds, list(calls)):
+        for name in measuring.turns(rounds, list(calls)):
             start = clock()
             calls[name]()
             samples[name].append(clock() - start)
@@ -229,7 +229,7 @@ def samples_of(name: str, size: int) -> list[float]:
 
 
 def test_the_tables_of_the_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timing, "copy_row", lambda _: {"bytes_per_second": 4e12})
+    monkeypatch.setattr(measuring, "copy_row", lambda _: {"bytes_per_second": 4e12})
     names = ("alone", "waited", "events", "events, busy", "graph", "ours", "CUPTI")
     sizes = (2**10, 2**19, 2**28)
     compared = clocks.Compared({name: {size: samples_of(name, size) for size in sizes} for name in names}, [1980.0])
@@ -265,14 +265,16 @@ class Pretended:
 def pretended(monkeypatch: pytest.MonkeyPatch) -> Pretended:
     cupy = Pretended()
     monkeypatch.setitem(sys.modules, "cupy", cupy)
-    monkeypatch.setattr(timing, "gpu_size", lambda bytes_per_element, most: 2**16)
-    monkeypatch.setattr(timing, "occupy", lambda seconds: None)
+    monkeypatch.setattr(measuring, "gpu_size", lambda bytes_per_element, most: 2**16)
+    monkeypatch.setattr(measuring, "occupy", lambda seconds: None)
     _arrays.cache_clear()
-    monkeypatch.setattr(timing, "measure", lambda calls: [SimpleNamespace(seconds=[2e-6], mhz=[1980.0])] * len(calls))
-    monkeypatch.setattr(timing, "device_seconds", lambda call, cold=False: [2e-6 if cold else 1e-6])
-    monkeypatch.setattr(timing, "graph_seconds", lambda call, count: [1e-6])
-    monkeypatch.setattr(timing, "event_overhead", lambda: 2e-6)
-    monkeypatch.setattr(timing, "captured", lambda call, count: SimpleNamespace(launch=call))
+    monkeypatch.setattr(
+        measuring, "measure", lambda calls: [SimpleNamespace(seconds=[2e-6], mhz=[1980.0])] * len(calls)
+    )
+    monkeypatch.setattr(measuring, "device_seconds", lambda call, cold=False: [2e-6 if cold else 1e-6])
+    monkeypatch.setattr(measuring, "graph_seconds", lambda call, count: [1e-6])
+    monkeypatch.setattr(measuring, "event_overhead", lambda: 2e-6)
+    monkeypatch.setattr(measuring, "captured", lambda call, count: SimpleNamespace(launch=call))
     yield cupy
     _arrays.cache_clear()
 

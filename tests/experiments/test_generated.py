@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from fourways import host, kernels, timing, toolchain
+from fourways import host, kernels, measuring, toolchain
 from fourways.experiments import generated
 from fourways.experiments.generated import by_hand
 from fourways.tables import Table, summary
@@ -206,8 +206,8 @@ def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
         rows = [{"way": way, "seconds": summary([1e-4]), "share": 0.5} for way in [*calls, "device copy"]]
         return Table(name, rows)
 
-    monkeypatch.setattr(timing, "time_calls", time_calls)
-    monkeypatch.setattr(timing, "launch_seconds", lambda call, finish, batches: [1e-6])
+    monkeypatch.setattr(measuring, "time_calls", time_calls)
+    monkeypatch.setattr(measuring, "launch_seconds", lambda call, finish, batches: [1e-6])
 
 
 def test_the_suspects_are_right_in_all_views_and_launches(no_gpu: None) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fourways import choosing, timing, toolchain
+from fourways import choosing, measuring, toolchain
 from fourways.experiments.held_out import Program, held_out
 
 COST = choosing.Cost("host", {"start": 0.25}, 0.25, 0.25, launch=5e-6)
@@ -16,7 +16,7 @@ def test_predictions_come_from_the_recordings_and_errors_have_signs(monkeypatch:
         start, loop = took[launches].pop(0)
         return {"start": start - 0.1, "inputs": 9.0, "launch": 0.1, "launches": loop}
 
-    monkeypatch.setattr(timing, "first_result", first_result)
+    monkeypatch.setattr(measuring, "first_result", first_result)
     programs = [Program("launches", 100_000), Program("reads", 1000, 4096, kernel=2e-4, read=1e-4)]
     slower = choosing.Cost("host", {"start": 1.25}, 1.25, 1.25, launch=5e-6)
     table = held_out("01", {"morning": {"host": COST}, "evening": {"host": slower}}, programs, runs=3)
@@ -41,7 +41,7 @@ def test_a_way_that_cannot_run_here_has_no_row(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_way_that_a_recording_lacks_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timing, "first_result", lambda *_, **__: {"start": 0.25})
+    monkeypatch.setattr(measuring, "first_result", lambda *_, **__: {"start": 0.25})
     for lacking in ("morning", "evening"):
         recordings = {name: {"host": COST} | {"nvcc": COST} for name in ("morning", "evening")}
         del recordings[lacking]["nvcc"]

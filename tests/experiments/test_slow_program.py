@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fourways import profiling, toolchain
+from fourways import nsight, toolchain
 from fourways.experiments import slow_program
 from fourways.experiments.slow_program import profiles, program
 
@@ -81,7 +81,7 @@ def test_the_command_of_a_profile(
     ncu, words = folder / "ncu", folder / "words"
     ncu.write_text(NCU.format(python=sys.executable, words=str(words)))
     ncu.chmod(0o755)
-    monkeypatch.setattr(profiling, "require_ncu", lambda: ncu)
+    monkeypatch.setattr(nsight, "require_ncu", lambda: ncu)
     slow_program.profile(one_by_one, 512)
     said = capsys.readouterr().out.splitlines()
     assert said[0] == "ncu … python analyse.py 512 'COLUMNS=1 ROOM=12288' ROOM=12288 ''"
@@ -105,7 +105,7 @@ def test_the_recorded_report(folder: Path, capsys: pytest.CaptureFixture[str]) -
 
 def test_a_report_that_is_missing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = slow_program.report("nobody")
-    assert report == profiling.Report([], []) and slow_program.roofline(report) is None
+    assert report == nsight.Report([], []) and slow_program.roofline(report) is None
     slow_program.dram(report)
     assert capsys.readouterr().out.startswith("no file ")
 

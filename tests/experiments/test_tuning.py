@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fourways import kernels, tables, timing, ways
+from fourways import kernels, measuring, tables, ways
 from fourways.experiments import tuning
 
 WAYS = ways.Ways("doublify", lambda size: (np.ones(size, np.float32),), lambda x: 2 * x, {})
@@ -36,7 +36,7 @@ def build(factor: Any, delay: float) -> Callable[..., None]:
 def rows() -> list[dict]:
     clock = SimpleNamespace(perf_counter=lambda: NOW[0])
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("timing.clocks", "experiments.tuning.search"):
+        for name in ("measuring.clocks", "experiments.tuning.search"):
             patch.setattr(sys.modules[f"fourways.{name}"], "time", clock)
         return tuning.tune(WAYS, VARIANTS, build, size=1000, way="host")
 
@@ -121,7 +121,7 @@ def raced(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, Callable[[], A
         return tables.Table(name, [{"way": way} for way in [*calls, "device copy"]])
 
     monkeypatch.setitem(sys.modules, "cupy", np)
-    monkeypatch.setattr(timing, "time_calls", time_calls)
+    monkeypatch.setattr(measuring, "time_calls", time_calls)
     return lambda calls, y: tuning.race(calls, y, np.ones(3, np.float32), "raced")
 
 

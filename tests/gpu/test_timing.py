@@ -1,133 +1,59 @@
-"""On a GPU: what the timer calls, restores and judges, and which rows it makes."""
+"""On a GPU: the clocks of `timing`, in a folder without the package. The next file compares them with CUPTI."""
 
-import re
-from collections.abc import Callable
-from typing import Any
+from pathlib import Path
 
+import alone
 import cupy
-import numpy as np
 import pytest
 
-from fourways import checking, lesson, timing, ways
-from fourways.experiments import tuning
+from fourways import timing
+
+ALONE = """
+import cupy, timing
+
+x, moved = cupy.ones(2**20, cupy.float32), 2**23
+calls = {"add": lambda: cupy.add(x, x, out=x), "copy": timing.copy(moved)}
+clocks = (timing.on_gpu, timing.cold, timing.in_graph, timing.waited, timing.launches)
+medians = {}
+for clock in clocks:
+    table = clock(calls, rounds=20)
+    print(table)
+    assert [row["call"] for row in table.rows] == ["add", "copy", "nothing"]
+    assert all(row["seconds"]["samples"] == 20 for row in table.rows)
+    medians[clock.__name__] = {row["call"]: row["seconds"]["median"] for row in table.rows}
+add = {clock: taken["add"] for clock, taken in medians.items()}
+assert 0 < add["in_graph"] < add["cold"] and add["on_gpu"] < min(add["cold"], add["waited"]), add
+assert medians["on_gpu"]["nothing"] < 2e-6 < medians["waited"]["nothing"], medians
+rates = timing.on_gpu(calls, 5, moved)
+assert all(row["bytes_per_second"] > 1e9 for row in rates.rows[:2]) and "bytes" not in rates.rows[2]
+print(rates)
+"""
 
 
-def test_the_gpu_clock_is_read() -> None:
-    kernel = cupy.RawKernel('extern "C" __global__ void nothing() {}', "nothing")
-    (samples,) = timing.measure([lambda: kernel((1,), (1,), ())])
-    assert len(samples.mhz) == len(samples.seconds) and min(samples.mhz) > 0
+def test_every_clock_alone(tmp_path: Path) -> None:
+    printed = alone.run("timing", ALONE, tmp_path)
+    assert printed.count("p10 to p90") == 6 and printed.count("Two events add ") == 3
 
 
-def test_calls_take_turns_sample_by_sample() -> None:
-    called: list[str] = []
-    samples = timing.measure([lambda: called.append("a"), lambda: called.append("b")])
-    sampled = "".join(called)[-2 * len(samples[0].seconds) :]
-    assert sampled.startswith(("abba", "baab")) and sampled == (sampled[:4] * len(sampled))[: len(sampled)]
+def test_a_call_that_waits_has_no_time_between_events() -> None:
+    with pytest.raises(ValueError, match="waits for the GPU, so events around it time the host, too: use `waited`"):
+        timing.on_gpu({"waits": cupy.cuda.Device().synchronize})
 
 
-@pytest.mark.parametrize("cold", [False, True])
-def test_something_runs_before_each_call_and_after_the_last_of_each(cold: bool) -> None:
-    log: list[str] = []
-    calls = [lambda: log.append("a"), lambda: log.append("b")]
-    timing.measure(calls, cold, lambda: log.append("."), lambda number: log.append("AB"[number]))
-    assert re.fullmatch(r"(\.a|\.b)*(\.aA\.bB|\.bB\.aA)", "".join(log))
+def test_a_call_that_allocates_can_be_captured() -> None:
+    x = cupy.ones(1000, cupy.float32)
+    assert timing.in_graph({"sum": lambda: (x + 1).sum()}, rounds=3).rows[0]["seconds"]["median"] > 0
 
 
-def ways_of(**functions: Callable[..., Any]) -> ways.Ways:
-    return ways.Ways("doublify", lambda size: (np.ones(size, np.float32),), lambda x: 2 * x, functions)
+def test_the_host_may_take_long_to_queue_a_call() -> None:
+    """Its time between events is the kernels', as in a graph, and not the host's."""
+    x = cupy.ones(1000, cupy.float32)
 
+    def slow() -> None:
+        for _ in range(200):
+            cupy.add(x, x, out=x)
 
-def on_a_stream_of_its_own() -> Callable[..., None]:
-    """It waits in its first call of each size, so that the first check sees the answer."""
-    stream, sizes = cupy.cuda.Stream(non_blocking=True), set()
-
-    def run(x: Any, y: Any) -> None:
-        with stream:
-            cupy.multiply(x, np.float32(2), out=y)
-        if x.size not in sizes:
-            sizes.add(x.size)
-            stream.synchronize()
-
-    return run
-
-
-def test_work_on_another_stream_is_not_timed() -> None:
-    with pytest.raises(checking.CheckFailure, match="doublify_nvrtc, size 1009: it works on another stream than "):
-        timing.time_ways(ways_of(nvrtc=on_a_stream_of_its_own()), ["nvrtc"], 1009)
-    (tuned,) = tuning.tune(ways_of(), [{}], on_a_stream_of_its_own, 1009)
-    assert tuned["seconds"] is None and "works on another stream" in tuned["problem"]
-
-
-def test_work_in_the_current_stream_is_found_there_whichever_that_is() -> None:
-    """Also work of a call that waits for it, and work on the default stream, for which a plain stream waits."""
-    x = np.ones(2**20, np.float32)
-    for stream in (cupy.cuda.Stream.null, cupy.cuda.Stream(), cupy.cuda.Stream(non_blocking=True)):
-        with stream:
-            judged = timing.Judged("gpu", (x,), 2 * x)
-            given, output = judged.values
-            assert judged.elsewhere(lambda x=given, y=output: cupy.multiply(x, np.float32(2), out=y)) is None
-            waits = lambda x=given, y=output, s=stream: (cupy.multiply(x, 2, out=y), s.synchronize())  # noqa: E731
-            assert judged.elsewhere(waits) is None
-            assert judged.problem() is None
-
-
-MIXED = np.dtype([("a", "f4"), ("b", "f8"), ("c", "i2")])
-
-
-@pytest.mark.parametrize("dtype", ["f4", "f2", "i8", "u1", "c16", "?", MIXED], ids=str)
-def test_outputs_are_restored_to_their_last_byte(dtype: Any) -> None:
-    """Poison, and of an output in place the contents of its input; sizes that are no whole number of 16 bytes."""
-    right, number = np.arange(1009).astype("i2").astype("f4"), np.float32(3)
-    first = np.ones(1009, dtype)
-    judged = timing.Judged("gpu", (number, right), {"y": first, "z": right, "none": right[:0]}, in_place={1: 1})
-    y, z, _ = outputs = judged.values[2:]
-    fresh = [output.get() for output in outputs]
-    y.set(first)
-    z.fill(7)
-    assert judged.problem().startswith("z: element 0 is 7")
-    judged.restore()
-    assert [output.get().tobytes() for output in outputs] == [array.tobytes() for array in fresh]
-    np.testing.assert_array_equal(z.get(), right)
-    assert judged.problem().startswith("y: ")
-    y.set(first)
-    assert judged.problem() is None
-
-
-def test_what_cannot_be_captured_has_no_time_in_a_graph() -> None:
-    rows = timing.time_ways(lesson.load(lesson.find("01")), ("nvrtc", "pybind11", "pycuda"), 1000)
-    in_graph = {row["way"]: row["graph_seconds"] is not None for row in rows}
-    elsewhere = "lesson 01 launches it on the default stream: no part of the capture"
-    assert in_graph == {"nvrtc": True, "pybind11": True, "pycuda": False}, elsewhere
-    assert all(row["launch_seconds"]["samples"] == 20 for row in rows)
-
-
-def test_sizes_have_a_roof_each() -> None:
-    ways = lesson.load(lesson.find("01"), ["nvrtc"])
-    *_, table = timing.time_sizes(ways, [2**10, 2**16])
-    rows = table.rows
-    assert [(row["way"], row["size"]) for row in rows] == [
-        ("nvrtc", 2**10),
-        ("device copy", 2**10),
-        ("nvrtc", 2**16),
-        ("device copy", 2**16),
-    ]
-
-
-def test_memory_is_not_overfilled() -> None:
-    size = timing.gpu_size(8, most=2**40)
-    assert size * 8 <= 0.25 * cupy.cuda.Device().mem_info[1] < 2 * size * 8
-    assert timing.gpu_size(8, most=2**20) == 2**20
-    assert np.log2(size) % 1 == 0
-
-
-def test_a_size_that_does_not_fit_is_a_note() -> None:
-    ways = lesson.load(lesson.find("01"), ["nvrtc"])
-    *_, table = timing.time_sizes(ways, [1000, 2**40, 2**41])
-    assert {row["size"] for row in table.rows} == {1000}
-    assert table.note.startswith("1,099,511,627,776 elements and more were not timed: ")
-
-
-@pytest.mark.parametrize("way", ["nvrtc", "nvcc", "pycuda"])
-def test_first_results_have_every_stage(way: str) -> None:
-    for row in timing.first_results("01", [way]).rows:
-        assert all(row["stages"][stage] > 0 for stage in ("start", "import", "context", "inputs", "load", "launch"))
+    queued = timing.launches({"slow": slow}, count=1).rows[0]["seconds"]["median"]
+    (each, _) = timing.on_gpu({"slow": slow}, rounds=10).rows
+    graph = timing.in_graph({"one": lambda: cupy.add(x, x, out=x)}).rows[0]["seconds"]["median"]
+    assert 160 * graph < each["seconds"]["median"] < queued

@@ -18,6 +18,13 @@ KERNEL = """extern "C" __global__ void mine(const float *x, float *y, long long 
         y[i] = s[INDEX];
 }
 """
+COPY = """extern "C" __global__ void mine(const float *x, float *y, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = x[i];
+}
+"""
 CASE = """import numpy as np
 sizes = (4096,)
 make_inputs = lambda size: (np.ones(size, np.float32),)
@@ -58,6 +65,15 @@ def test_a_race_between_blocks_is_found_by_the_same_option(tmp_path: Path) -> No
     done = check(tmp_path, "thread", **{"y[i] = s": "y[0] = s"})
     assert done.exit_code == 1 and "mine_host, size 1009: A race between blocks, at element 0 of y" in done.stderr
     assert done.stderr.count("mine.cu:8: y[0] = s[(threadIdx.x + 1) % 256];") == 2 and "block (1, 0, 0)" in done.stderr
+
+
+def test_a_wrong_answer_without_a_race_says_so(tmp_path: Path) -> None:
+    (tmp_path / "case.py").write_text(CASE.replace("lambda x: x", "lambda x: x + 1").replace("4096", "64"))
+    (tmp_path / "mine.cu").write_text(COPY)
+    command = ["check", str(tmp_path / "mine.cu"), "--case", str(tmp_path / "case.py"), "--sanitize", "thread"]
+    done = CliRunner().invoke(cli.app, command)
+    assert done.exit_code == 1 and "expected 2" in done.stderr
+    assert done.stderr.endswith("The search named no race at this size.\n")
 
 
 @pytest.mark.long

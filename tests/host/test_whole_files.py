@@ -16,6 +16,7 @@ extern "C" __global__ void wanted(const float *x, float *y, int by = (1, 2)) { y
 namespace lab { __global__ void twice(const float *x, float *y) { y[threadIdx.x] = 2 * x[threadIdx.x]; } }
 extern "C" __global__ void broken(float *y) { y[0] = no_such_function(y[0]); }
 extern "C" __global__ void with_ptx(float *y) { asm("trap;"); }
+extern "C" __global__ void parent(float *y) { generic<float><<<1, 8>>>(y, y); }
 __global__ static void unwanted(float *y) { y[0] = another_name; }
 void check(cudaError_t error) { if (error) std::printf("<<< %s >>>\n", cudaGetErrorString(error)); }
 int main()
@@ -48,6 +49,8 @@ def test_each_kernel_of_a_whole_program(tmp_path: Path) -> None:
         module.get_function("broken")
     with pytest.raises(ValueError, match=r"program\.cu has no host way: it has inline PTX"):
         module.get_function("with_ptx")
+    with pytest.raises(ValueError, match=r"program\.cu has no host way: a kernel launches kernels: check it on a GPU"):
+        module.get_function("parent")
     with pytest.raises(host.CompileError, match='unwanted must be extern "C"'):
         module.get_function("unwanted")
 

@@ -91,7 +91,9 @@ def _limits(ptx: str, number: str) -> Limits:
     """The limits of the kernel of this number, whose address its `keep_` takes."""
     entries = {each[1]: each for each in _ENTRY.finditer(ptx)}
     keep = next(each[3] for name, each in entries.items() if name.startswith(f"{_KEEP}{number}E"))
-    entry = next(entries[word] for word in re.findall(r"[\w$]+", keep) if word in entries)
+    entry = next((entries[word] for word in re.findall(r"[\w$]+", keep) if word in entries), None)
+    if not entry:  # the kernel is only declared here: another unit defines it
+        return kernels.NO_LIMITS
     told = {name: tuple(map(int, numbers.split(","))) for name, numbers in _DIRECTIVE.findall(entry[2])}
     shared = {name: int(bits) // 8 * int(count or 1) for bits, name, count in _STATIC.findall(ptx) if name in entry[3]}
     block, cluster = told.get("reqntid", ()), told.get("reqnctapercluster", ())

@@ -217,6 +217,8 @@ def _search_at(ways: Ways, size: int, kind: str) -> None:
         cause = error if isinstance(error, RuntimeError) else error.__cause__
         if isinstance(cause, RuntimeError):  # host.SanitizerError, or a crash without a finding
             raise CheckFailure(f"{ways.kernel}_host, size {size}: {host.finding(str(cause))}") from None
+        if kind == "thread":
+            raise CheckFailure(f"{error}\nThe search named no race at this size.") from None
         if kind != "blocks":
             raise
 

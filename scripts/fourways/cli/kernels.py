@@ -122,20 +122,20 @@ def link(
     (.ptx, .cubin, .ltoir, .fatbin, .o, .a). A build that cannot use it says so in its row; one that fails has its row,
     too, and then the command fails at the end.
     """
-    from fourways import lesson, linking
+    from fourways import lesson, link_builds
 
-    options.one_of(build, list(linking.BUILDS), "--build")
+    options.one_of(build, list(link_builds.BUILDS), "--build")
     with options.refusing("--device"):
-        linking.find_gpu(device)
+        link_builds.find_gpu(device)
     archs = toolchain.architectures(arch or [])
     files = [str(lesson.kernel_file(unit)) if unit.isdigit() else unit for unit in units or ()]
     with options.errors.status("compiling and linking"):
-        rows = linking.link_all(files, entry, archs, elements, device, reference, build or (), case)
-    table = linking.table(rows)
-    options.console.print(linking.inlining_table(rows) if len(archs) > 1 else table)
-    for remark in linking.remarks(rows):
+        rows = link_builds.link_all(files, entry, archs, elements, device, reference, build or (), case)
+    table = link_builds.table(rows)
+    options.console.print(link_builds.inlining_table(rows) if len(archs) > 1 else table)
+    for remark in link_builds.remarks(rows):
         options.tell(remark)
     builds = len({row["build"] for row in rows})
-    options.keep(json_file, [table], figure, lambda: linking.figure(rows, f"{entry}, linked in {builds} builds"))
-    if problems := linking.problems(rows):
+    options.keep(json_file, [table], figure, lambda: link_builds.figure(rows, f"{entry}, linked in {builds} builds"))
+    if problems := link_builds.problems(rows):
         raise RuntimeError("\n".join(problems))

@@ -156,13 +156,13 @@ def time(
     A kernel with a wrong answer is not timed: outputs are poisoned before each sample and judged after the last one.
     Every row names its clock: the GPU's (device) or the host's.
     """
-    from fourways import checking, timing
+    from fourways import checking, measuring
     from fourways.case import Case
     from fourways.ways import WAYS, missing, side_by_side
 
     options.one_of(way, tuple(WAYS), "--way")
     with options.refusing("--sizes"):
-        elements = timing.parse_sizes(sizes) if sizes else []
+        elements = measuring.parse_sizes(sizes) if sizes else []
     if first and sizes:
         raise typer.BadParameter("a first result is timed at one size, the lesson's", param_hint="--sizes")
     targets = [options.target(name, entry, case, reference, timeout) for name in kernels]
@@ -173,7 +173,7 @@ def time(
     _refuse_missing(way, missing)
     name = ", ".join(map(_name, targets))
     options.say(name, "bold")
-    figure_of = timing.first_result_figure if first else timing.figure
+    figure_of = measuring.first_result_figure if first else measuring.figure
     with options.keeping(json_file) as kept, options.errors.status("compiling") as status:
         built = {
             _name(target): _ways(target, way, lambda what: status.update(f"compiling {what}")) for target in targets
@@ -195,7 +195,7 @@ def time(
     for table in kept:
         options.console.print(table)
     _say_judge(targets[0])
-    for line in timing.warnings([row for table in kept if table.name == "timing" for row in table.rows]):
+    for line in measuring.warnings([row for table in kept if table.name == "timing" for row in table.rows]):
         options.tell(f"Doubtful: {line}", "yellow")
     options.keep(None, [], figure, lambda: figure_of(kept[0].rows, ways.kernel))
 
@@ -204,23 +204,23 @@ def _timed(
     ways: Any, target: Any, sizes: Sequence[int], first: bool, say: Callable[[str], None]
 ) -> Iterator[list[Any]]:
     """Yield the tables of everything timed so far; the last ones are complete."""
-    from fourways import timing
+    from fourways import measuring
 
     if first:
         try:
-            table = timing.first_results(target, tuple(ways.runnable), timing.WARM, timing.COLD_SECONDS, say)
-        except timing.FirstResultError as error:
+            table = measuring.first_results(target, tuple(ways.runnable), measuring.WARM, measuring.COLD_SECONDS, say)
+        except measuring.FirstResultError as error:
             if error.others:
                 yield [error.others]
             raise
         yield [table]
-        yield [table, timing.compare(ways)]  # whose launches `fourways choose` takes
+        yield [table, measuring.compare(ways)]  # whose launches `fourways choose` takes
     elif sizes:
-        for table in timing.time_sizes(ways, sizes, say):
+        for table in measuring.time_sizes(ways, sizes, say):
             yield [table]
     else:
         say(_name(target))
-        yield [timing.compare(ways)]
+        yield [measuring.compare(ways)]
 
 
 def _name(target: Any) -> str:

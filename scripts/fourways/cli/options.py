@@ -87,10 +87,10 @@ def one_of(asked: Sequence[str] | None, known: Sequence[str], option: str) -> No
 
 def asked_size(text: str) -> int:
     """Return the value of `--size` in elements, and refuse several sizes."""
-    from fourways import timing
+    from fourways import measuring
 
     with refusing("--size"):
-        size, *more = timing.parse_sizes(text)
+        size, *more = measuring.parse_sizes(text)
         if more:
             raise ValueError(f"{text}: one size at a time")
         return size

@@ -40,31 +40,31 @@ def profile(
     `fourways profile 1 --nsys` prints the command that records a timeline with Nsight Systems, and runs it;
     `fourways timeline 1` records one without.
     """
-    from fourways import lesson, profiling, timing
+    from fourways import lesson, measuring, nsight
     from fourways.ways import WAYS
 
     if target.endswith(".ncu-rep"):
-        profiled, title = profiling.read(Path(target)), Path(target).stem
+        profiled, title = nsight.read(Path(target)), Path(target).stem
     else:
         elements, title = options.asked_size(size), f"{lesson.kernel_file(target).stem}, {way}"
         options.one_of([way], [name for name, known in WAYS.items() if not known.on_host], "--way")
-        options.one_of([clocks], profiling.CLOCKS, "--clocks")
+        options.one_of([clocks], nsight.CLOCKS, "--clocks")
         if nsys:
             output = report or Path(f"{lesson.kernel_file(target).stem}_{way}.nsys-rep")
-            words = profiling.nsys_command(target, way, elements, output, entry, case)
+            words = nsight.nsys_command(target, way, elements, output, entry, case)
             print(shlex.join(words))
-            return profiling.run_nsys(words)
+            return nsight.run_nsys(words)
         if report and report.suffix != ".ncu-rep":
             raise typer.BadParameter(f"{report}: a report is a .ncu-rep file", param_hint="--report")
         try:
             with options.errors.status(f"profiling {target}, {way}"):
-                profiled = profiling.profile(target, way, elements, entry, clocks, full, report, case)
-        except profiling.NoCountersError:
+                profiled = nsight.profile(target, way, elements, entry, clocks, full, report, case)
+        except nsight.NoCountersError:
             with options.keeping(json_file) as kept:
-                row = profiling.by_events(target, way, elements, entry, case)
-                kept.append(timing.table([row], "By events, no counters."))
+                row = nsight.by_events(target, way, elements, entry, case)
+                kept.append(measuring.table([row], "By events, no counters."))
                 options.console.print(kept[0])
                 raise
-    tables = [profiling.table(profiled.metrics), profiling.lines_table(profiled.lines)]
+    tables = [nsight.table(profiled.metrics), nsight.lines_table(profiled.lines)]
     options.console.print(*tables)
-    options.keep(json_file, tables, figure, lambda: profiling.figure(profiled.metrics, title))
+    options.keep(json_file, tables, figure, lambda: nsight.figure(profiled.metrics, title))

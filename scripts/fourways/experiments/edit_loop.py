@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import building, checking, figures, kernels, lesson, sass, timing, toolchain
+from fourways import building, checking, figures, kernels, lesson, measuring, sass, toolchain
 from fourways.tables import RANGE, Table, seconds, summary
 from fourways.ways import WAYS, Ways, is_host
 
@@ -69,10 +69,10 @@ class Workbench:
 
         The compilers take turns. The note has the time of CMake's first build.
         """
-        first, rounds = self.rebuild(), timing.rounds(SAMPLES)
+        first, rounds = self.rebuild(), measuring.rounds(SAMPLES)
         names = ("NVRTC", "nvcc", "CMake", "CMake: nvcc", "CMake: linker")
         samples: dict[str, list[float]] = {name: [] for name in names}
-        for compiler in timing.turns(rounds, names[:3]):
+        for compiler in measuring.turns(rounds, names[:3]):
             self.edit()
             if compiler == "CMake":
                 samples[compiler].append(self.rebuild())
@@ -99,7 +99,7 @@ class Workbench:
         """
         (x,) = ways.make_inputs(16)
         self.rebuild()  # so that no sample has the first build
-        rounds = timing.rounds(SAMPLES)
+        rounds = measuring.rounds(SAMPLES)
         timed = [way for way in ways.runnable if not is_host(way)] or list(ways.runnable)
 
         def running(way: str) -> float:
@@ -116,7 +116,7 @@ class Workbench:
             self.edit()
             variables = {"FOURWAYS_ROOT": str(self._root)}
             rebuilt, module = (self.rebuild(), self._root / "build") if WAYS[way].is_shipped_built else (0.0, None)
-            return rebuilt + sum(timing.first_result(lesson.find("00"), way, variables, module).values())
+            return rebuilt + sum(measuring.first_result(lesson.find("00"), way, variables, module).values())
 
         samplers: dict[tuple[str, str], Callable[[], float]] = {}
         for way in timed:
@@ -125,7 +125,7 @@ class Workbench:
             samplers[way, "fresh process"] = functools.partial(fresh, way)
         rows = [
             {"way": way, "loop": loop, "clock": "host", "seconds": summary(times)}
-            for (way, loop), times in timing.sampled(samplers, rounds).items()
+            for (way, loop), times in measuring.sampled(samplers, rounds).items()
         ]
         return Table("edit_loop", rows, ["way", "loop", "seconds", RANGE], f"{rounds} samples each, 16 elements.")
 

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from fourways import lesson, timing
+from fourways import lesson, measuring
 from fourways.choosing import Cost
 from fourways.tables import Column, Row, Table, seconds_range, summary
 from fourways.ways import missing
@@ -43,18 +43,18 @@ def held_out(
     `seconds`, the median of the processes without their stage `inputs`, with `low_seconds` and `high_seconds`, their
     10th and 90th percentiles; and for each recording `predicted` and `errors`, the relative differences from
     `seconds`, positive if the prediction is too high. Raises ValueError for no program or no run, and what
-    `timing.first_result` raises.
+    `measuring.first_result` raises.
     """
-    runs = timing.rounds(_RUNS) if runs is None else runs
+    runs = measuring.rounds(_RUNS) if runs is None else runs
     if not programs or not recordings or runs < 1:
         raise ValueError("expected at least one program, one recording and one run")
     target, known = lesson.find(name), {way: None for costs in recordings.values() for way in costs}
     ways = [way for way in known if all(way in costs for costs in recordings.values())]
     pairs = [(program, way) for program in programs for way in ways if not missing(way)]
     totals: dict[tuple[Program, str], list[float]] = {pair: [] for pair in pairs}
-    for program, way in timing.turns(runs, pairs):
+    for program, way in measuring.turns(runs, pairs):
         asked = {"size": program.size, "launches": program.launches, "reads": bool(program.read)}
-        stages = timing.first_result(target, way, {}, **asked)
+        stages = measuring.first_result(target, way, {}, **asked)
         totals[program, way].append(sum(length for stage, length in stages.items() if stage != "inputs"))
     rows: list[Row] = []
     for (program, way), samples in totals.items():

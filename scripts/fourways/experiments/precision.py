@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fourways import host, tables, timing
+from fourways import host, measuring, tables
 from fourways.tables import Column, Row, Table, summary
 
 _TYPES = {"double": np.float64, "float": np.float32, "__half": np.float16}
@@ -43,7 +43,7 @@ def race(text: str, pairs: Sequence[tuple[str, str]], steps: Sequence[int]) -> T
     """Time the series on the GPU (device clock) for pairs of types and numbers of steps, and compare with its sums."""
     import cupy as cp
 
-    size = timing.gpu_size(bytes_per_element=16, most=2**25)
+    size = measuring.gpu_size(bytes_per_element=16, most=2**25)
     rows: list[Row] = []
     for count in steps:
         for stored, summed in pairs:
@@ -54,7 +54,7 @@ def race(text: str, pairs: Sequence[tuple[str, str]], steps: Sequence[int]) -> T
             grid, arguments = (-(-packs // 256),), (x, y, np.int64(packs))
             kernel(grid, (256,), arguments)
             row: Row = {"steps": count, "stored": stored, "summed": summed, "error": _error(y[:512].get(), count)}
-            seconds = summary(timing.device_seconds(lambda: kernel(grid, (256,), arguments)))  # noqa: B023
+            seconds = summary(measuring.device_seconds(lambda: kernel(grid, (256,), arguments)))  # noqa: B023
             rates = {"bytes_per_second": 2 * x.nbytes / seconds["median"]}
             rows.append(row | {"clock": "device", "seconds": seconds, "elements": size} | rates)
     columns: list[Column] = [

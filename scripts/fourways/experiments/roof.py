@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import building, sass, timing
+from fourways import building, measuring, sass
 from fourways.tables import Column, Row, Table
 
 Kernel = tuple[str, tuple[str, ...], tuple[int, int], tuple[int, int]]
@@ -26,7 +26,7 @@ def race(variants: Mapping[str, Kernel], reference: Callable[[Any], Any], name: 
     """
     import cupy as cp
 
-    side = int(timing.gpu_size(bytes_per_element=32, most=2**28) ** 0.5) // 4 * 4
+    side = int(measuring.gpu_size(bytes_per_element=32, most=2**28) ** 0.5) // 4 * 4
     plate = cp.random.default_rng(1).random((side, side), dtype=cp.float32)
     narrow = cp.ascontiguousarray(plate[:, :-1])
     pairs = {each.shape: (each, cp.empty_like(each)) for each in (plate, narrow)}
@@ -42,7 +42,7 @@ def race(variants: Mapping[str, Kernel], reference: Callable[[Any], Any], name: 
         calls[variant]()
         assert bool((v == reference(u)).all()), f"{variant}: a wrong answer"
         registers.append(kernel.num_regs)
-    timed = timing.time_calls(calls, moved=2 * plate.nbytes, name=name)
+    timed = measuring.time_calls(calls, moved=2 * plate.nbytes, name=name)
     rows = [row | {"registers": count} for row, count in zip(timed.rows, [*registers, None], strict=True)]
     columns: list[Column] = ["way", "seconds", "bytes_per_second", "share", "registers"]
     return Table(name, rows, columns, f"{side} × {side} cells, device clock.")

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import building, checking, host, kernels, process, timing, toolchain
+from fourways import building, checking, host, kernels, measuring, process, toolchain
 from fourways.tables import Row, Table, summary
 
 ANSWER = '#include "answer.h"\nextern "C" __global__ void answer(float *y) { *y = ANSWER; }\n'
@@ -64,7 +64,7 @@ def sweep(text: str, vectors: Iterable[int] = (1,), threads: Iterable[int] = (64
     """
     import cupy as cp
 
-    size = timing.gpu_size(bytes_per_element=12, most=2**28)
+    size = measuring.gpu_size(bytes_per_element=12, most=2**28)
     x, y, z = (cp.full(size, value, cp.float32) for value in (0.5, 1, 0))
 
     def variant(vector: int, block: int) -> Callable[[], None]:
@@ -74,8 +74,8 @@ def sweep(text: str, vectors: Iterable[int] = (1,), threads: Iterable[int] = (64
 
     shapes = [(vector, block) for vector in vectors for block in threads]
     calls = {f"VECTOR={vector}, {block} threads a block": variant(vector, block) for vector, block in shapes}
-    timing.require_right(calls, z, lambda: (z == 2.25).all())
-    timed = timing.time_calls(calls, moved=x.nbytes + y.nbytes + z.nbytes).rows
+    measuring.require_right(calls, z, lambda: (z == 2.25).all())
+    timed = measuring.time_calls(calls, moved=x.nbytes + y.nbytes + z.nbytes).rows
     rows = [_variant_row(row, size, shape) for row, shape in zip(timed, shapes, strict=False)]
     rows.sort(key=lambda row: row["seconds"]["median"])
     copy = {key: timed[-1][key] for key in ("clock", "seconds", "bytes_per_second")}
@@ -164,7 +164,7 @@ def builds(text: str) -> Table:
         return time.perf_counter() - start
 
     seconds()  # from now on CuPy has met -DVECTOR=4
-    samples = timing.sampled({"the same": seconds, "new": lambda: seconds(f"-DUNUSED={time.time_ns()}")}, 5)
+    samples = measuring.sampled({"the same": seconds, "new": lambda: seconds(f"-DUNUSED={time.time_ns()}")}, 5)
     rows = [{"options": name, "clock": "host", "seconds": summary(times)} for name, times in samples.items()]
     return Table("saxpy_builds", rows)
 

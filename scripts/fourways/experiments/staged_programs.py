@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from fourways import building, kernels, timing, toolchain
+from fourways import building, kernels, measuring, toolchain
 from fourways.choosing import Cost
 from fourways.stages import PROGRAM_STAGES
 from fourways.tables import RANGE, Column, Row, Table, seconds, seconds_range, summary
@@ -81,7 +81,7 @@ def run(programs: Programs, runs: int = 21, launches: int = 1000, cold: bool = F
 
         with ThreadPoolExecutor() as pool:  # nothing is timed here
             list(pool.map(run, enumerate(programs)))
-        for turn in enumerate(timing.turns(runs, list(programs)), len(programs)):
+        for turn in enumerate(measuring.turns(runs, list(programs)), len(programs)):
             samples[turn[1]].append(run(turn))
     rows: list[Row] = []
     for name, measured in samples.items():

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import building, checking, timing
+from fourways import building, checking, measuring
 from fourways.experiments import projects
 from fourways.tables import Row, Table
 
@@ -100,7 +100,7 @@ def errors(turns: Mapping[str, Turn], picture: Any, degrees: float = 30) -> Tabl
 def angles(turns: Mapping[str, Turn], out: Any, degrees: Sequence[float]) -> Table:
     """Time each function at each angle (device clock), and the device copy of as many bytes as a picture twice."""
     calls = {f"{name}, {angle}°": partial(turn, out, angle) for angle in degrees for name, turn in turns.items()}
-    return timing.time_calls(calls, moved=2 * out.nbytes, name="angles")
+    return measuring.time_calls(calls, moved=2 * out.nbytes, name="angles")
 
 
 def barrier(once: Any, adds: Any, divides: Any, size: int) -> Table:
@@ -121,8 +121,8 @@ def barrier(once: Any, adds: Any, divides: Any, size: int) -> Table:
 
     calls = {"one launch": partial(launch, once), "two launches": partial(launch, adds, divides)}
     right = x / x.sum(dtype=np.float64)
-    timing.require_right(calls, y, lambda: cp.allclose(y, right, rtol=1e-5, atol=0))
-    return timing.time_calls(calls, name="barrier")
+    measuring.require_right(calls, y, lambda: cp.allclose(y, right, rtol=1e-5, atol=0))
+    return measuring.time_calls(calls, name="barrier")
 
 
 def check_linear(function: Callable[[np.ndarray, float], Any]) -> str:

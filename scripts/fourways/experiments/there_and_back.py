@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import checking, figures, host, kernels, tables, timing
+from fourways import checking, figures, host, kernels, measuring, tables
 from fourways.tables import Column, Row, Table
 
 SIZES = tuple(2**power for power in (10, 14, 18, 22, 26))
@@ -60,7 +60,7 @@ def _timed(doublify: Callable[[Any, Any], None], size: int) -> Row:
         y_gpu.get(out=y_back)
 
     calls = {"numpy": lambda: np.multiply(x, 2, out=y), "gpu": on_the_gpu, "gpu_copies": with_copies}
-    timed = {row["way"]: row["seconds"] for row in timing.time_calls(calls, clock="host").rows}
+    timed = {row["way"]: row["seconds"] for row in measuring.time_calls(calls, clock="host").rows}
     assert np.array_equal(y, y_back) and np.array_equal(y, y_gpu.get()), f"size {size}: a wrong answer"
     row = {"elements": size, "clock": "host"} | {f"{call}_seconds": seconds for call, seconds in timed.items()}
     return row | {"faster": timed["numpy"]["median"] / timed["gpu_copies"]["median"]}

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import checking, figures, host, kernels, tables, timing, toolchain
+from fourways import checking, figures, host, kernels, measuring, tables, toolchain
 from fourways.tables import Column, Row, Table
 
 Transpose = Callable[[Any, Any], None]
@@ -40,12 +40,12 @@ def against_copy(transposes: Mapping[str, Transpose], name: str) -> Table:
     """
     import cupy as cp
 
-    side = 1 << (timing.gpu_size(8, most=2**28).bit_length() - 1) // 2
+    side = 1 << (measuring.gpu_size(8, most=2**28).bit_length() - 1) // 2
     a = cp.random.default_rng(1).standard_normal((side, side), dtype=cp.float32)
     b = cp.empty_like(a)
     calls = {way: functools.partial(transpose, a, b) for way, transpose in transposes.items()}
-    timing.require_right(calls, b, lambda: (b == a.T).all())
-    timed = timing.time_calls(calls, moved=2 * a.nbytes, name=name)
+    measuring.require_right(calls, b, lambda: (b == a.T).all())
+    timed = measuring.time_calls(calls, moved=2 * a.nbytes, name=name)
     timed.note = f"{side} × {side} elements. {timed.note}".strip()
     return timed
 

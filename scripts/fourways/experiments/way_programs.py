@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from fourways import lesson, process, toolchain
+from fourways.measuring import FirstResultError
 from fourways.tables import Column, Row, Table, summary
-from fourways.timing import FirstResultError
 from fourways.ways import WAYS
 
 

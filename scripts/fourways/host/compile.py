@@ -23,7 +23,7 @@ _NO_HOST_WAY = {
     ),
 }
 _PTX = re.compile(r"\b(?:asm|__asm__)\b\s*(?:(?:volatile|__volatile__)\s*)?\(")
-_HAS_PTX = "it has inline PTX: check it on a GPU"
+_HAS_PTX, _LAUNCHES = "it has inline PTX", "a kernel launches kernels"
 SANITIZERS = {
     "thread": ("-O1", "-g", "-DFOURWAYS_SANITIZED", "-DFOURWAYS_THREADS", "-fsanitize=thread"),
     "address": ("-O1", "-g", "-DFOURWAYS_SANITIZED", "-fsanitize=address"),
@@ -191,11 +191,15 @@ def compile(
         if refused:
             raise CompileError("\n".join(map(str, refused.values())))
         kernels.meant(there, None, path.name)  # says that there are none, or only templates
-    for match in _PTX.finditer(own):
-        name = next((each.symbol for each in there.values() if each.body < match.start() < each.end), "")
-        refused[name] = ValueError(f"{path.name} has no host way: {_HAS_PTX}")
-    if "" in refused or refused.keys() >= listed.keys():
-        raise ValueError(f"{path.name} has no host way: {_HAS_PTX}")
+    found = [(match.start(), _HAS_PTX) for match in _PTX.finditer(own)]
+    found += [(match.start(), _LAUNCHES) for match in _LAUNCH.finditer(own) if not match[1]]
+    for place, reason in found:
+        name = next((each.symbol for each in there.values() if each.body < place < each.end), "")
+        is_host_code = not name and "__device__" not in own[own.rfind("\n}", 0, place) : place]
+        if reason != _LAUNCHES or not is_host_code:
+            refused[name] = ValueError(f"{path.name} has no host way: {reason}: check it on a GPU")
+    if refused and ("" in refused or refused.keys() >= listed.keys()):
+        raise refused.get("") or refused[next(iter(listed))]
     build = functools.partial(_build, path, raw, text, there, variables, tuple(options), sanitize)
     able = {name: kernel for name, kernel in listed.items() if name not in refused}
     try:

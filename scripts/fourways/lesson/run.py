@@ -21,7 +21,7 @@ from fourways.lesson.notebook import Lesson
 from fourways.lesson.recorded import digest, kernel_hashes
 
 RECORDS = "FOURWAYS_RECORDS"
-"""The environment variable that is set in a lesson that is recorded (`timing.rounds`)."""
+"""The environment variable that is set in a lesson that is recorded (`measuring.rounds`)."""
 Progress = Callable[[Lesson, int, int], None]
 """Called before each code cell with the lesson, the cell's number from 1, and the number of code cells."""
 

@@ -100,7 +100,8 @@ def _make_room(cache: Path) -> None:
     excess = sum(size for _, size, _ in entries) - files.CACHE_BYTES
     for _, size, path in entries:
         if excess > 0:
-            (shutil.rmtree if path.is_dir() else Path.unlink)(path)
+            with contextlib.suppress(FileNotFoundError):  # another process may delete it
+                (shutil.rmtree if path.is_dir() else Path.unlink)(path)
             excess -= size
 
 

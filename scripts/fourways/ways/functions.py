@@ -46,7 +46,7 @@ class Ways:
     def question(self, size: int) -> Question:
         """Return the inputs and the right outputs at a size, `rtol`, `in_place` and `atol`.
 
-        They are the last arguments of `checking.verdict` and of `timing.Judged`.
+        They are the last arguments of `checking.verdict` and of `measuring.Judged`.
         """
         inputs = self.make_inputs(size)
         return inputs, self.reference(*inputs), self.rtol, self.in_place, self.atol

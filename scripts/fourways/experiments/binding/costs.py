@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import timing, toolchain
+from fourways import measuring, toolchain
 from fourways.experiments.pipelines import DLPack
 from fourways.tables import Column, Row, Table, seconds, summary
 
@@ -57,7 +57,7 @@ def ladder(heat: Any, launches: int = 200) -> Table:
             call()
         return (time.perf_counter() - start) / launches
 
-    samples = timing.sampled({name: functools.partial(sample, *work) for name, work in timed.items()}, 22, warm_up=1)
+    samples = measuring.sampled({name: functools.partial(sample, *work) for name, work in timed.items()}, 22, warm_up=1)
     cp.cuda.Device().synchronize()
     rows: list[Row] = [{"array": name, "clock": "host", "seconds": summary(taken)} for name, taken in samples.items()]
     rows = sorted(rows, key=lambda row: row["seconds"]["median"])
@@ -90,11 +90,11 @@ def loops(heat: Any, steps: int = 1000, sides: Sequence[int] = (256, 4096)) -> T
         graph.launch()
         assert all(bool((each == result).all()) for each in results), "the loops differ"
         spare = start.copy()
-        samples = timing.device_seconds(functools.partial(heat.step, start, spare))
+        samples = measuring.device_seconds(functools.partial(heat.step, start, spare))
         kernel.append(f"{seconds(summary(samples)['median'])} on {side}²")
         for name, call in calls.items():
             row = rows.setdefault(name, {"loop": name, "clock": "host"})
-            row[f"{side}²_seconds"] = summary(timing.host_seconds(timing.until_done(call)))
+            row[f"{side}²_seconds"] = summary(measuring.host_seconds(measuring.until_done(call)))
     columns: list[Column] = [("loop in", "loop")]
     columns += [(f"{steps:,} steps, {side}²", f"{side}²_seconds") for side in sides]
     note = f"Host clock, until the GPU is done. One kernel, device clock: {', '.join(kernel)}."

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import figures, tables, timeline, timing
+from fourways import figures, measuring, tables, timeline
 from fourways.experiments.clocks.launches import Call, Saxpy, Timer, busy, longest, on_gpu
 from fourways.tables import Column, Row, Table, summary
 
@@ -34,7 +34,7 @@ class Compared:
     """The samples of every clock for saxpy at several sizes, and how the clocks compare with CUPTI.
 
     `samples[clock][size]` is a list of seconds; `median[clock][size]` is in seconds, with CUPTI as the last clock.
-    `mhz` is the GPU's clock rate before each sample of the longest kernel by `timing.measure`.
+    `mhz` is the GPU's clock rate before each sample of the longest kernel by `measuring.measure`.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Compared:
     def claims(self) -> Table:
         """Show the medians for the longest kernel, with the rate that each claims for the memory."""
         most = self.sizes[-1]
-        roof = timing.copy_row(12 * most)["bytes_per_second"]
+        roof = measuring.copy_row(12 * most)["bytes_per_second"]
         rows: list[Row] = []
         for row in self.rows[:-1]:  # without CUPTI
             rate = 12 * most / self.median[row["timer"]][most]
@@ -111,7 +111,7 @@ class Compared:
 
 
 def compare(timers: Mapping[str, Timer], saxpy: Saxpy, source: str) -> Compared:
-    """Time saxpy at seven sizes by `timers`, CuPy's `benchmark`, a CUDA graph, `timing.device_seconds` and CUPTI.
+    """Time saxpy at seven sizes by `timers`, CuPy's `benchmark`, a CUDA graph, `measuring.device_seconds` and CUPTI.
 
     The timers and `benchmark` take turns: a slow moment meets them all. `source` is the kernel's text, which CUPTI's
     process compiles by NVRTC. Where CUPTI cannot record, the graph stands in, and the note says so.
@@ -131,8 +131,8 @@ def compare(timers: Mapping[str, Timer], saxpy: Saxpy, source: str) -> Compared:
             taken |= {"benchmark cpu": float(both.cpu_times[0]), "benchmark gpu": float(both.gpu_times[0][0])}
             for name, seconds in taken.items() if number >= _WARM_UP else ():
                 samples[name][size].append(seconds)
-        samples["graph"][size] = timing.graph_seconds(call, 20)
-        (measured,) = timing.measure([call])
+        samples["graph"][size] = measuring.graph_seconds(call, 20)
+        (measured,) = measuring.measure([call])
         samples["ours"][size], mhz = measured.seconds, measured.mhz
     note = ""
     try:
@@ -164,9 +164,9 @@ def event_costs(events: Callable[..., float]) -> None:
         return float(np.median([events(call, first=busy) for _ in range(50)]))
 
     nothing, around_one = typical(lambda: None), typical(one)
-    in_graph = typical(timing.captured(one, 1000).launch) / 1000
+    in_graph = typical(measuring.captured(one, 1000).launch) / 1000
     print("two events around nothing:         ", tables.seconds(nothing))
     print("two events around a tiny kernel:   ", tables.seconds(around_one))
     print("the kernel, 1000 times in a graph: ", tables.seconds(in_graph))
     print("so two events add:                 ", tables.seconds(around_one - in_graph))
-    print("`ours` subtracts:                  ", tables.seconds(timing.event_overhead()))
+    print("`ours` subtracts:                  ", tables.seconds(measuring.event_overhead()))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import process, tables, timing
+from fourways import measuring, process, tables
 from fourways.tables import Column, Row, Table, summary
 
 Call = Callable[[], Any]
@@ -20,7 +20,7 @@ Saxpy = Callable[[Any, Any, Any, Any], Any]
 
 def longest() -> int:
     """Return the number of elements of the longest kernel: 2²⁸, or the largest power of two that fits the GPU."""
-    return timing.gpu_size(bytes_per_element=12, most=2**28)
+    return measuring.gpu_size(bytes_per_element=12, most=2**28)
 
 
 @functools.cache
@@ -42,7 +42,7 @@ def on_gpu(saxpy: Saxpy, size: int | None = None) -> Call:
 
 def busy() -> None:
     """Keep the GPU busy for about 0.2 ms, so that Python can queue what comes next meanwhile; wait for nothing."""
-    timing.occupy(0.2e-3)
+    measuring.occupy(0.2e-3)
 
 
 _STAGES = """
@@ -127,10 +127,10 @@ def warm_and_cold(saxpy: Saxpy, events: Callable[..., float]) -> Table:
     for power in range(16, min(27, longest().bit_length()), 2):
         call = on_gpu(saxpy, 2**power)
         row: Row = {"size": 2**power, "bytes": 12 * 2**power, "clock": "device"}
-        row["seconds"] = summary(timing.device_seconds(call))
-        row["cold_seconds"] = summary(timing.device_seconds(call, cold=True))
+        row["seconds"] = summary(measuring.device_seconds(call))
+        row["cold_seconds"] = summary(measuring.device_seconds(call, cold=True))
         written = [events(call, first=overwrite) for _ in range(20)]
-        row["written_seconds"] = summary(np.subtract(written, timing.event_overhead()).tolist())
+        row["written_seconds"] = summary(np.subtract(written, measuring.event_overhead()).tolist())
         row["ratio"] = row["cold_seconds"]["median"] / row["seconds"]["median"]
         rows.append(row)
     columns: list[Column] = [
@@ -154,9 +154,9 @@ def in_a_row(ways: Mapping[str, Saxpy], waited: Timer, count: int = 200) -> Tabl
     first, rows = next(iter(ways.values())), list[Row]()
     for size in sizes:
         calls = {way: functools.partial(_repeat, on_gpu(saxpy, size), count) for way, saxpy in ways.items()}
-        samples = timing.sampled({way: functools.partial(waited, call) for way, call in calls.items()}, 6, warm_up=1)
+        samples = measuring.sampled({way: functools.partial(waited, call) for way, call in calls.items()}, 6, warm_up=1)
         row: Row = {"size": size, "clock": "host"}
-        row["kernel_seconds"] = summary(timing.graph_seconds(on_gpu(first, size), 50))
+        row["kernel_seconds"] = summary(measuring.graph_seconds(on_gpu(first, size), 50))
         rows.append(
             row | {f"{way}_seconds": summary(np.divide(taken, count).tolist()) for way, taken in samples.items()}
         )
@@ -176,7 +176,7 @@ def full_queue(saxpy: Saxpy, alone: Timer, launches: int) -> None:
     call = on_gpu(saxpy, min(longest(), 2**26))
     seconds = [alone(call) for _ in range(launches)]
     cp.cuda.Device().synchronize()
-    kernel = summary(timing.device_seconds(call))["median"]
+    kernel = summary(measuring.device_seconds(call))["median"]
     means = [float(np.mean(seconds[i : i + 100])) for i in range(0, launches, 100)]
     full = [100 * i for i, mean in enumerate(means) if mean > kernel / 2]
     print(f"the first hundred launches: {tables.seconds(means[0])} each")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from fourways import timing
+from fourways import measuring
 from fourways.experiments.clocks.launches import Saxpy, Timer, busy, on_gpu
 from fourways.tables import Column, Row, Table, summary
 from fourways.ways import is_host
@@ -74,7 +74,7 @@ def twins(samplers: Mapping[str, Callable[[], float]], trials: int = 20, rounds:
     }
     for timer, sample in samplers.items():
         differences: dict[str, list[float]] = {name: [] for name in orders}
-        for name in timing.turns(trials, list(orders)):
+        for name in measuring.turns(trials, list(orders)):
             samples: tuple[list[float], list[float]] = ([], [])
             for which in orders[name]():
                 samples[which].append(sample())

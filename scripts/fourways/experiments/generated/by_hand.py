@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import files, kernels, sass, timing
+from fourways import files, kernels, measuring, sass
 from fourways.tables import RANGE, Column, Table, summary
 
 SIDE = 8192
@@ -33,7 +33,7 @@ def against_copy(steps: Mapping[str, Step], reference: Callable[[Any], Any], nam
     u = cp.random.default_rng(1).random((SIDE, SIDE), dtype=cp.float32)
     wanted, v = reference(u), u.copy()
     calls = {title: partial(step, u, v) for title, step in steps.items()}
-    timing.require_right(calls, v[1:-1, 1:-1], lambda: (v == wanted).all())
+    measuring.require_right(calls, v[1:-1, 1:-1], lambda: (v == wanted).all())
     return _timed(calls, 2 * u.nbytes, name)
 
 
@@ -41,10 +41,10 @@ def _timed(calls: Mapping[str, Callable[[], Any]], moved: int, name: str) -> Tab
     """Time calls in turns (device clock), the host's time to launch each, and the copy of as many bytes."""
     import cupy as cp
 
-    timed = timing.time_calls(calls, moved=moved, name=name)
+    timed = measuring.time_calls(calls, moved=moved, name=name)
     finish = cp.cuda.get_current_stream().synchronize
     for row in timed.rows[:-1]:
-        row["launch_seconds"] = summary(timing.launch_seconds(calls[row["way"]], finish, batches=4))["median"]
+        row["launch_seconds"] = summary(measuring.launch_seconds(calls[row["way"]], finish, batches=4))["median"]
     shown: list[Column] = ["way", "seconds", RANGE, ("of the copy", "share"), ("launch (host)", "launch_seconds")]
     return Table(name, timed.rows, shown, f"{SIDE:,} rows; device clock, launches by the host clock.")
 
@@ -88,7 +88,7 @@ def suspects(mean_of_four: Callable[..., Any], naive: Mapping[str, Step], refere
     calls["ElementwiseKernel, flat views"] = partial(mean_of_four, *parts, from_v[SIDE : SIDE + cells])
     for size in (256, 512):
         calls[f"ElementwiseKernel, block_size={size}"] = partial(on_views, block_size=size)
-    timing.require_right(calls, v, lambda: (v == wanted)[1:-1, 1:-1].all())
+    measuring.require_right(calls, v, lambda: (v == wanted)[1:-1, 1:-1].all())
     return _timed(calls, 2 * u.nbytes, "suspects")
 
 

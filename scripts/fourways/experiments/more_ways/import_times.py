@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from fourways import process, toolchain
+from fourways.measuring import rounds, turns
 from fourways.tables import RANGE, Row, Table, summary
-from fourways.timing import rounds, turns
 
 _IMPORT = """
 import time

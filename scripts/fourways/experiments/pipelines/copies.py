@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import figures, tables, timeline, timing
+from fourways import figures, measuring, tables, timeline
 from fourways.tables import Column, Row, Table
 from fourways.ways import WAYS, is_host
 
@@ -116,7 +116,9 @@ def arrays(chunks: int = CHUNKS, size: int = SIZE, pinned: bool = True) -> Array
 
 def finished(name: str, calls: Mapping[str, Callable[[], Any]]) -> Table:
     """Time calls until all that they queued is done (host clock), in turns. `name` is the table's name."""
-    timed = timing.time_calls({what: timing.until_done(call) for what, call in calls.items()}, clock="host", name=name)
+    timed = measuring.time_calls(
+        {what: measuring.until_done(call) for what, call in calls.items()}, clock="host", name=name
+    )
     return Table(name, timed.rows, [("work", "way"), "seconds", tables.RANGE])
 
 
@@ -163,7 +165,7 @@ def race(name: str, runs: Mapping[str, Run], alone: Table) -> Table:
     for what, (run, launch, queues, (x, y, z)) in runs.items():
         calls[what] = partial(run, launch, queues, x, y, z)
         z.fill(np.nan)
-        timing.until_done(calls[what])()
+        measuring.until_done(calls[what])()
         wrong[what] = int(np.count_nonzero(z != _FACTOR * x + y))
     rows = [
         {"what": row["way"], "clock": "host", "seconds": row["seconds"]}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import checking, figures, host, kernels, timing
+from fourways import checking, figures, host, kernels, measuring
 from fourways.experiments.plugins.units import compiled, linked
 from fourways.tables import Column, Row, Table, summary
 
@@ -62,9 +62,9 @@ def race(runs: Mapping[str, Callable[[Any, Any], None]], case: Any, name: str = 
     for way, run in runs.items():
         if (told := verdict(run, case)) != "right":
             raise AssertionError(f"{way}: {told}")
-    size = timing.gpu_size(bytes_per_element=8, most=2**26)
+    size = measuring.gpu_size(bytes_per_element=8, most=2**26)
     x, y = cp.ones(size, cp.float32), cp.empty(size, cp.float32)
-    timed = timing.time_calls({way: partial(run, x, y) for way, run in runs.items()}, name=name)
+    timed = measuring.time_calls({way: partial(run, x, y) for way, run in runs.items()}, name=name)
     timed.note = f"{size:,} elements."
     return timed
 
@@ -111,7 +111,7 @@ def fractals(steps: Mapping[str, str], pictures: Mapping[str, np.ndarray]) -> Ta
         row: Row = {"plug_in": name, "clock": "device"}
         for form, unit in library.items():
             program = linked(unit, compiled(step, form))
-            row[f"{form}_seconds"] = summary(timing.device_seconds(_drawing(program, name, large)))
+            row[f"{form}_seconds"] = summary(measuring.device_seconds(_drawing(program, name, large)))
         small = cp.full(pictures[name].shape, cp.nan, cp.float32)
         _drawing(program, name, small)()
         same = float(np.mean(small.get() == pictures[name]))

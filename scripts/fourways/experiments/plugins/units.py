@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from fourways import building, linking, process, sass, toolchain
+from fourways import building, link_builds, process, sass, toolchain
 from fourways.tables import Column, Row, Table, summary
 from fourways.toolchain import gpu_arch
 
@@ -88,7 +88,7 @@ def listing(program: Any) -> list[Any]:
 
 def calls_left(program: Any) -> int:
     """Return how many calls of the program's own functions stand in the machine code of `apply_transform`."""
-    return int(linking.look_inside(program.code, "apply_transform")["calls"])
+    return int(link_builds.look_inside(program.code, "apply_transform")["calls"])
 
 
 def differing(program: Any, other: Any) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import building, kernels, process, timing, toolchain
+from fourways import building, kernels, measuring, process, toolchain
 from fourways.tables import RANGE, Row, Table, summary
 
 NEWER = "PTX of a newer toolkit"
@@ -114,4 +114,4 @@ def speeds(blocks: Callable[[Any], tuple[int, int]], block: tuple[int, int], sid
             calls[title]()
             results.append(v)
         assert bool((results[0] == results[1]).all()), "the two codes differ in their result"
-        return timing.time_calls(calls, moved=2 * u.nbytes, name="speeds")
+        return measuring.time_calls(calls, moved=2 * u.nbytes, name="speeds")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fourways import kernels, profiling, toolchain
+from fourways import kernels, nsight, toolchain
 from fourways.experiments.slow_program.program import FORMS, Analysis, folder, written
 from fourways.tables import Table
 
@@ -57,18 +57,18 @@ def _profiled(kernel: str, program: Path, arguments: Sequence[str]) -> None:
         *("--import-source", "1"),  # put the source into the report
     ]
     try:
-        words = [str(profiling.require_ncu()), *options, *profiling.options(), sys.executable, str(program), *arguments]
+        words = [str(nsight.require_ncu()), *options, *nsight.options(), sys.executable, str(program), *arguments]
         done = subprocess.run(words, capture_output=True, text=True, env=toolchain.child_environment())
         if not report.is_file():
-            raise profiling.refused(done.stdout + done.stderr)
-    except profiling.ProfilingError as error:
+            raise nsight.refused(done.stdout + done.stderr)
+    except nsight.ProfilingError as error:
         print(error)
         return
     print("ncu …", shlex.join(["python", program.name, *arguments]))
     print(f"{report.name}: {report.stat().st_size / 1e6:.1f} MB")
 
 
-def report(kernel: str = "colmeans") -> profiling.Report:
+def report(kernel: str = "colmeans") -> nsight.Report:
     """Return the report of `profile` or `profile_iterate`: this machine's, else that of the recorded run.
 
     Prints why, and returns an empty report, if there is none or if it cannot be read.
@@ -76,25 +76,25 @@ def report(kernel: str = "colmeans") -> profiling.Report:
     name = f"{kernel}.ncu-rep"
     places = (folder() / name, kernels.root() / "book" / "figures" / name)
     try:
-        return profiling.read(next(filter(Path.is_file, places), places[0]))
-    except profiling.ReportError as error:
+        return nsight.read(next(filter(Path.is_file, places), places[0]))
+    except nsight.ReportError as error:
         print(error)
-        return profiling.Report([], [])
+        return nsight.Report([], [])
 
 
-def metrics(told: profiling.Report, launch: int, names: Sequence[str]) -> Table | None:
+def metrics(told: nsight.Report, launch: int, names: Sequence[str]) -> Table | None:
     """Show the metrics of one launch in a report whose names are asked for; None if the report lacks the launch."""
     rows = [row for row in told.metrics if row["launch"] == launch and row["metric"] in names]
-    return profiling.table(rows) if rows else None
+    return nsight.table(rows) if rows else None
 
 
-def lines(told: profiling.Report, launch: int, count: int = 3) -> Table | None:
+def lines(told: nsight.Report, launch: int, count: int = 3) -> Table | None:
     """Show the source lines of one launch with most samples; None if the report lacks the launch."""
     rows = [row for row in told.lines if row["launch"] == launch]
-    return profiling.lines_table(rows, count) if rows else None
+    return nsight.lines_table(rows, count) if rows else None
 
 
-def roofline(*told: profiling.Report) -> Any:
+def roofline(*told: nsight.Report) -> Any:
     """Draw the launches of the reports of colmeans and iterate below the roofs of their GPU; None without launches."""
     forms = ("as found", "coalesced", "repaired")
     rows = [row for report in told for row in report.metrics if row["metric"] == "roofline"]
@@ -102,10 +102,10 @@ def roofline(*told: profiling.Report) -> Any:
         row | {"launch": number, "kernel": forms[row["launch"] - 1] if row["kernel"] == "colmeans" else row["kernel"]}
         for number, row in enumerate(rows, 1)
     ]
-    return profiling.figure(named, "Launches below their roofs") if named else None
+    return nsight.figure(named, "Launches below their roofs") if named else None
 
 
-def dram(told: profiling.Report) -> None:
+def dram(told: nsight.Report) -> None:
     """Print the bytes that the first two launches of a report moved from and to DRAM."""
     for launch, name in enumerate(("as found", "coalesced"), 1):
         if rows := {row["metric"]: row for row in told.metrics if row["launch"] == launch}:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import building, kernels, sass, tables, timeline, timing
+from fourways import building, kernels, measuring, sass, tables, timeline
 from fourways.tables import Row, Table, summary
 
 ROWS, COLUMNS = 2048, 512
@@ -68,7 +68,7 @@ def measurements(count: int | None = None) -> tuple[Any, Any]:
     """
     import cupy as cp
 
-    count = count or max(1, timing.gpu_size(4, most=2**29) // (ROWS * COLUMNS))
+    count = count or max(1, measuring.gpu_size(4, most=2**29) // (ROWS * COLUMNS))
     x = cp.random.default_rng(1).random((count, ROWS, COLUMNS), dtype=cp.float32)
     x[::_EVERY, :, 7] += 1
     return x, cp.empty((count, COLUMNS), cp.float32)
@@ -148,7 +148,7 @@ def race(runs: Mapping[str, tuple[Analysis, Colmeans]], x: Any, means: Any) -> T
     for title, call in calls.items():
         answer = call()
         assert answer == list(range(0, len(x), _EVERY)), f"{title}: {answer}"
-    return timing.time_calls(calls, clock="host", name="_".join(re.findall(r"\w+", list(calls)[-1])))
+    return measuring.time_calls(calls, clock="host", name="_".join(re.findall(r"\w+", list(calls)[-1])))
 
 
 def forms(named: Mapping[str, str], x: Any, means: Any) -> Table:
@@ -157,8 +157,8 @@ def forms(named: Mapping[str, str], x: Any, means: Any) -> Table:
     Raises AssertionError if a form's means are wrong.
     """
     right, calls = x.mean(axis=1), {name: partial(build(macros), x, means) for name, macros in named.items()}
-    timing.require_right(calls, means, lambda: abs(means - right).max() < 1e-4)
-    timed = timing.time_calls(calls, moved=x.nbytes, name="forms")
+    measuring.require_right(calls, means, lambda: abs(means - right).max() < 1e-4)
+    timed = measuring.time_calls(calls, moved=x.nbytes, name="forms")
     timed.note = f"{len(x)} matrices."
     return timed
 
@@ -184,7 +184,7 @@ def iterated(text: str, steps: int, size: int) -> Callable[[], None]:
 def iterations(text: str, steps: Sequence[int], size: int = 2**26) -> Table:
     """Time the kernel `iterate` of a text with each number of steps (device clock), and the copy of as many bytes."""
     calls = {f"steps: {number}": iterated(text, number, size) for number in steps}
-    timed = timing.time_calls(calls, moved=8 * size, name="iterations")
+    timed = measuring.time_calls(calls, moved=8 * size, name="iterations")
     timed.note = f"{size:,} elements."
     return timed
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from fourways import building, tables, timing
+from fourways import building, measuring, tables
 from fourways.tables import Column, Row, Table, summary
 
 _BUILDS = 7  # of each text by each compiler in a recording
@@ -19,8 +19,8 @@ def builds(texts: Mapping[str, str]) -> Table:
     """Compile each text with both compilers for sm_90 (host clock, medians, in turns)."""
     pairs = [(name, compiler) for name in texts for compiler in building.COMPILERS]
     samples: dict[tuple[str, str], list[building.Build]] = {pair: [] for pair in pairs}
-    rounds = timing.rounds(_BUILDS)
-    for name, compiler in timing.turns(rounds, pairs):
+    rounds = measuring.rounds(_BUILDS)
+    for name, compiler in measuring.turns(rounds, pairs):
         samples[name, compiler].append(building.build(texts[name], compiler, arch="sm_90"))
     rows: list[Row] = []
     for (name, compiler), built in samples.items():

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import kernels, process, tables, timing, toolchain
+from fourways import kernels, measuring, process, tables, toolchain
 from fourways.tables import Column, Row, Table, summary
 
 THREADS = 512
@@ -14,12 +14,12 @@ THREADS = 512
 _SUMS = """
 import json
 import cupy as cp
-from fourways import tables, timing
+from fourways import tables, measuring
 cube = cp.ones((256, 256, 256), cp.float32)
 calls = [lambda: cp.sum(cube), lambda: cp.sum(cube, axis=2)]
 assert [float(call().ravel()[-1]) for call in calls] == [256**3, 256]
 names = ["one_sum_seconds", "a_sum_for_each_row_seconds"]
-print(json.dumps({name: tables.summary(timing.device_seconds(call)) for name, call in zip(names, calls)}))
+print(json.dumps({name: tables.summary(measuring.device_seconds(call)) for name, call in zip(names, calls)}))
 """
 
 
@@ -53,7 +53,7 @@ def race(
         returned = call()
         got = float((total if returned is None else returned).sum())
         assert got == right, f"{name}: {got} instead of {right}"
-    timed = timing.time_calls(calls, moved=x.nbytes, name="sums")
+    timed = measuring.time_calls(calls, moved=x.nbytes, name="sums")
     timed.note = f"{size:,} elements."
     return timed
 
@@ -122,7 +122,7 @@ def arrangements(choices: Iterable[tuple[str, str]], columns: int = 2048) -> Tab
     """
     import cupy as cp
 
-    matrix = odd_numbers(timing.gpu_size(8, most=2**27)).reshape(-1, columns)
+    matrix = odd_numbers(measuring.gpu_size(8, most=2**27)).reshape(-1, columns)
     out = cp.empty_like(matrix)
     calls, results = {}, []
     for name, arrangement in choices:
@@ -134,7 +134,7 @@ def arrangements(choices: Iterable[tuple[str, str]], columns: int = 2048) -> Tab
         call()
         right = matrix.cumsum(axis=1) if name == "scan" else matrix / cp.linalg.norm(matrix, axis=1, keepdims=True)
         results.append("right" if bool(cp.allclose(out, right, rtol=1e-5, atol=0)) else "WRONG")
-    timed = timing.time_calls(calls, moved=2 * matrix.nbytes, name="arrangements")
+    timed = measuring.time_calls(calls, moved=2 * matrix.nbytes, name="arrangements")
     rows = [row | {"result": result} for row, result in zip(timed.rows, [*results, ""], strict=True)]
     columns_shown: list[Column] = ["way", "seconds", "bytes_per_second", "share", "result"]
     return Table("arrangements", rows, columns_shown, note=f"{len(matrix):,} rows of {columns:,} elements.")
@@ -151,10 +151,10 @@ def scans(calls: Mapping[str, Callable[[Any, Any], Any]], one_block: Callable[[A
     y, few = cp.empty_like(x), 2**22
     right = cp.cumsum(x)
     timed: dict[str, Callable[[], Any]] = {name: partial(call, x, y) for name, call in calls.items()}
-    timing.require_right(timed, y, lambda: (y == right).all())
-    alone = summary(timing.device_seconds(lambda: one_block(x[:few], y[:few])))["median"]
+    measuring.require_right(timed, y, lambda: (y == right).all())
+    alone = summary(measuring.device_seconds(lambda: one_block(x[:few], y[:few])))["median"]
     timed |= {"cupy.cumsum": lambda: cp.cumsum(x), "its copy alone": lambda: x.astype(np.float32)}
-    table = timing.time_calls(timed, moved=2 * x.nbytes, name="scans")
+    table = measuring.time_calls(timed, moved=2 * x.nbytes, name="scans")
     table.note = f"{size:,} elements. One block with BlockScan, on {few:,}: {tables.rate(8 * few / alone)}."
     return table
 
@@ -177,4 +177,4 @@ def launched_in_blocks(kernel: Any, blocks: Sequence[int], size: int = 256**3) -
     ones, total = cp.ones(size, cp.float32), cp.zeros(1, cp.float32)
     arguments = (ones, total, np.int64(size))
     calls = {f"blocks: {number}": partial(kernel, (number,), (THREADS,), arguments) for number in blocks}
-    return timing.time_calls(calls)
+    return measuring.time_calls(calls)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fourways import timing, toolchain
+from fourways import measuring, toolchain
 from fourways.experiments.cheats import TOLERANCE, Trial
 from fourways.tables import Row, summary
 
@@ -117,14 +117,14 @@ def timeit(trial: Trial) -> Samples:
 
 
 def ours(trial: Trial) -> Samples:
-    """Return the cold times of `timing.measure`, with outputs restored and judged as `timing.time_ways` does."""
+    """Return the cold times of `measuring.measure`, with outputs restored and judged as `measuring.time_ways` does."""
     if unseen := trial.next.elsewhere(trial.call):
         raise ObjectionError(unseen)
-    (samples,) = timing.measure([trial.call], cold=True, before=trial.restore)
+    (samples,) = measuring.measure([trial.call], cold=True, before=trial.restore)
     if problem := trial.problem():
         raise ObjectionError(f"after the last timed call {problem}")
     row = {"way": trial.cheat.name, "seconds": summary(samples.seconds), "mhz": [min(samples.mhz), max(samples.mhz)]}
-    if moved := [doubt for doubt in timing.warnings([row]) if "clock moved" in doubt]:
+    if moved := [doubt for doubt in measuring.warnings([row]) if "clock moved" in doubt]:
         raise ObjectionError(moved[0], samples.seconds)
     return samples.seconds
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import building, kernels, process, sass, timing, toolchain
+from fourways import building, kernels, measuring, process, sass, toolchain
 from fourways.tables import Column, Row, Table, seconds, summary
 
 _LAST_BUILD = """
@@ -74,7 +74,7 @@ def race(calls: Mapping[str, Callable[[], Any]], y: Any, expected: Any, name: st
         errors.append(f"{off:.0e}")
         timed[way] = call
         del returned
-    table = timing.time_calls(timed, moved=2 * y.nbytes, name=name)
+    table = measuring.time_calls(timed, moved=2 * y.nbytes, name=name)
     rows = [row | {"off by": off} for row, off in zip(table.rows, [*errors, ""], strict=True)]
     return Table(name, rows, [*table.columns, "off by"], " ".join([f"{y.size:,} outputs.", *notes]))
 

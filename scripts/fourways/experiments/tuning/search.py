@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from fourways import checking
+from fourways.measuring import Judged, device_seconds, host_seconds
 from fourways.tables import Column, Row, Table, seconds, summary
-from fourways.timing import Judged, device_seconds, host_seconds
 from fourways.ways import Ways, is_host
 
 

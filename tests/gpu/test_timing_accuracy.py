@@ -1,0 +1,91 @@
+"""On a GPU: how near the clocks of `timing` come to CUPTI's times. Prints a table of ratios."""
+
+from typing import Any
+
+import cupy
+import numpy as np
+import pytest
+
+from fourways import tables, timeline, timing
+
+SOURCE = r"""
+extern "C" __global__ void spin(float *x, int steps)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float value = x[i];
+    for (int step = 0; step < steps; ++step)
+        value = fmaf(value, 0.5f, 1.0f);
+    x[i] = value;
+}
+"""
+BLOCKS, THREADS, REPEATS = 256, 256, 200
+STEPS = (0, 100, 200, 500, 1000, 2000, 4000, 7000, 12_000, 20_000, 50_000, 100_000, 400_000)  # about 2 ns each
+CUPTI = """
+import sys
+import cupy, numpy as np
+
+source, blocks, threads, repeats, *steps = sys.argv[1:]
+kernel = cupy.RawModule(code=source).get_function("spin")
+x = cupy.ones(int(blocks) * int(threads), cupy.float32)
+for _ in range(50):
+    kernel((int(blocks),), (int(threads),), (x, np.int32(int(steps[-1]))))  # until the GPU's clock is up
+for count in steps:
+    for _ in range(int(repeats)):
+        kernel((int(blocks),), (int(threads),), (x, np.int32(int(count))))
+cupy.cuda.Device().synchronize()
+"""
+LIMITS = {"in_graph": (1e-6, 20e-6, 0.15), "on_gpu": (20e-6, 1.0, 0.03)}
+"""For each clock the shortest and the longest kernel that it is for, and the error that it may have."""
+
+
+def by_cupti() -> list[float]:
+    """Return CUPTI's median seconds of the kernel for each of STEPS, in a fresh process."""
+    rows = timeline.of_program(CUPTI, SOURCE, *map(str, (BLOCKS, THREADS, REPEATS, *STEPS)))
+    seconds = [row["seconds"] for row in rows if row.get("name") == "spin"][-REPEATS * len(STEPS) :]
+    return [float(each) for each in np.median(np.reshape(seconds, (len(STEPS), REPEATS)), axis=1)]
+
+
+def by_clocks() -> dict[str, list[float]]:
+    """Return the median seconds of the kernel for each of STEPS, by each clock."""
+    kernel = cupy.RawModule(code=SOURCE).get_function("spin")
+    x = cupy.ones(BLOCKS * THREADS, cupy.float32)
+
+    def call(steps: int) -> Any:
+        return lambda: kernel((BLOCKS,), (THREADS,), (x, np.int32(steps)))
+
+    calls = {str(steps): call(steps) for steps in STEPS}
+    taken = {"in_graph": timing.in_graph(calls).rows, "on_gpu": timing.on_gpu(calls, rounds=100).rows}
+    return {clock: [row["seconds"]["median"] for row in rows[: len(STEPS)]] for clock, rows in taken.items()}
+
+
+def measured() -> list[tables.Row]:
+    """Return a row for each of STEPS: seconds by CUPTI and each clock, and the clocks' ratios to CUPTI."""
+    rows: list[tables.Row] = [
+        {"steps": count, "CUPTI_seconds": seconds} for count, seconds in zip(STEPS, by_cupti(), strict=True)
+    ]
+    for clock, medians in by_clocks().items():
+        for row, seconds in zip(rows, medians, strict=True):
+            row |= {f"{clock}_seconds": seconds, f"{clock} / CUPTI": seconds / row["CUPTI_seconds"]}
+    return rows
+
+
+def outside(rows: list[tables.Row]) -> list[str]:
+    """Return a line for each ratio beyond a clock's limit."""
+    return [
+        f"{clock}: {row[f'{clock} / CUPTI']:.3f} of {tables.seconds(row['CUPTI_seconds'])}"
+        for clock, (shortest, longest, error) in LIMITS.items()
+        for row in rows
+        if shortest <= row["CUPTI_seconds"] <= longest and abs(row[f"{clock} / CUPTI"] - 1) > error
+    ]
+
+
+def test_ratios_to_cupti(capsys: pytest.CaptureFixture[str]) -> None:
+    """At the third try at the latest: the two processes do not run at one time, and the GPU's clock may move."""
+    pytest.importorskip("cupti", reason="cupti-python is not installed")
+    for _ in range(3):
+        rows = measured()
+        with capsys.disabled():
+            print("", tables.Table("accuracy", rows), sep="\n")
+        if not (problems := outside(rows)):
+            break
+    assert not problems

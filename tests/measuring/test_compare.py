@@ -1,0 +1,227 @@
+"""Ways timed side by side, with functions that run on the CPU. GPU rows are tested in tests/gpu/test_measuring.py."""
+
+import sys
+import time
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from fourways import checking, measuring, tables, toolchain, ways
+from fourways.ways import HOST_SIZE
+
+
+def double(x: np.ndarray, y: np.ndarray) -> None:
+    np.multiply(x, 2, out=y)
+
+
+def ways_of(function: Callable[..., None] = double, make_inputs: Callable[[int], tuple] | None = None) -> ways.Ways:
+    ones = make_inputs or (lambda size: (np.ones(size, np.float32),))
+    return ways.Ways("doublify", ones, lambda x: 2 * x, {"host": function}, {"nvrtc": "no GPU"})
+
+
+@pytest.fixture
+def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the row of the device-to-device copy, on any machine."""
+    monkeypatch.setattr(toolchain, "missing", lambda way: "not here")
+
+
+def test_a_row_holds_bytes_and_rate(no_gpu: None) -> None:
+    table = measuring.compare(ways_of(), size=1000)
+    (row,) = table.rows
+    assert (row["way"], row["size"], row["clock"], row["bytes"]) == ("host", 1000, "host", 8000)
+    assert row["bytes_per_second"] == pytest.approx(8000 / row["seconds"]["median"])
+    assert row["seconds"]["p10"] <= row["seconds"]["median"] <= row["seconds"]["p90"]
+    assert table.note == "Not timed: nvrtc: no GPU"
+
+
+def test_the_host_way_takes_at_most_its_own_size(no_gpu: None) -> None:
+    (row,) = measuring.compare(ways_of(), size=4 * HOST_SIZE).rows
+    assert row["size"] == HOST_SIZE
+
+
+def test_scalars_are_no_traffic() -> None:
+    def saxpy(a: np.float32, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
+        np.add(a * x, y, out=z)
+
+    ways = ways_of(saxpy, lambda size: (np.float32(2), *np.ones((2, size), np.float32)))
+    ways.reference = lambda a, x, y: a * x + y
+    assert measuring.time_ways(ways, ["host"], 10)[0]["bytes"] == 3 * 40
+
+
+def test_a_wrong_answer_is_not_timed() -> None:
+    calls = []
+
+    def triple(x: np.ndarray, y: np.ndarray) -> None:
+        calls.append(np.multiply(x, 3, out=y))
+
+    with pytest.raises(checking.CheckFailure, match="doublify_host, size 10: .*; a wrong answer is not timed"):
+        measuring.compare(ways_of(triple), size=10)
+    assert len(calls) == 1
+
+
+def test_a_way_that_changes_its_input_later_has_no_time() -> None:
+    """Its answers are right all the time, but later calls have less work."""
+    calls = []
+
+    def halve(x: np.ndarray, y: np.ndarray) -> None:
+        calls.append(len(calls))
+        np.minimum(x, 2, out=y)
+        if len(calls) == 3:
+            x[:] = y
+
+    ways = ways_of(halve, lambda size: (np.full(size, 4, np.float32),))
+    ways.reference = lambda x: np.minimum(x, 2)
+    with pytest.raises(checking.CheckFailure, match="after the last timed call its input number 0 is changed; "):
+        measuring.time_ways(ways, ["host"], 10)
+
+
+def test_on_the_cpu_there_is_no_other_stream() -> None:
+    x = np.ones(10, np.float32)
+    assert measuring.Judged("host", (x,), 2 * x).elsewhere(lambda: pytest.fail("called")) is None
+
+
+def test_a_way_that_goes_wrong_while_it_is_timed_has_no_time() -> None:
+    calls = []
+
+    def tired(x: np.ndarray, y: np.ndarray) -> None:
+        calls.append(len(calls))
+        if len(calls) < 4:
+            double(x, y)
+
+    said = "doublify_host, size 10: after the last timed call element 0 is nan .*; a wrong answer is not timed"
+    with pytest.raises(checking.CheckFailure, match=said):
+        measuring.time_ways(ways_of(tired), ["host"], 10)
+
+
+def test_an_output_in_place_begins_each_sample_as_its_input() -> None:
+    """Doubled again and again it would not be twice the input after the last sample."""
+
+    def double_in_place(x: np.ndarray, y: np.ndarray) -> None:
+        y *= 2
+
+    ways = ways_of(double_in_place)
+    ways.in_place = {0: 0}
+    assert measuring.time_ways(ways, ["host"], 10)[0]["seconds"]["samples"] > 1
+
+
+@pytest.mark.parametrize(
+    "text, sizes",
+    [
+        ("1000", [1000]),
+        ("2^20", [2**20]),
+        ("2**3, 5", [8, 5]),
+        ("2^10:2^13", [1024, 2048, 4096, 8192]),
+        ("3:13", [3, 6, 12]),
+    ],
+)
+def test_sizes(text: str, sizes: list[int]) -> None:
+    assert measuring.parse_sizes(text) == sizes
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "2^10:2^9", "1:2:3", "big", "2^10:", "1.5", "9^999999999"])
+def test_sizes_that_are_none(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a size; expected"):
+        measuring.parse_sizes(text)
+
+
+@pytest.mark.parametrize("text", ["2^41", "2^10:2^60", "9^99"])
+def test_sizes_that_no_memory_holds(text: str) -> None:
+    with pytest.raises(ValueError, match="no memory holds"):
+        measuring.parse_sizes(text)
+
+
+def test_every_way_at_every_size_and_the_first_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    def inputs(size: int) -> tuple:
+        if size > 100:
+            raise MemoryError(f"no room for {size}")
+        return (np.ones(size, np.float32),)
+
+    monkeypatch.setattr(toolchain, "gpus", lambda: ())
+    heard: list[str] = []
+    grown = list(measuring.time_sizes(ways_of(make_inputs=inputs), [10, 100, 1000, 10_000], heard.append))
+    assert [[row["size"] for row in table.rows] for table in grown] == [[10], [10, 100], [10, 100]]
+    assert [bool(table.note) for table in grown] == [False, False, True]
+    table = grown[-1]
+    assert table.note == "1,000 elements and more were not timed: no room for 1000"
+    assert heard == ["10 elements", "100 elements", "1,000 elements"]
+    headings = [heading for heading, _ in table.columns]
+    assert "warm median" in headings and "cold L2" not in headings, "a column without content is left out"
+
+
+def test_more_than_the_gpu_holds_is_refused_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = toolchain.Gpu("A GPU", "9.0", "sm_90", memory_bytes=8000)
+    monkeypatch.setattr(toolchain, "gpus", lambda: (gpu,))
+    (table,) = measuring.time_sizes(ways_of(make_inputs=pytest.fail), [1001])
+    assert not table.rows
+    assert "two arrays of 1,001 floats take 8,008 bytes; A GPU has 8,000" in table.note
+
+
+def rows_of(*sizes: int, way: str = "nvrtc", rate: float = 1e12) -> list[tables.Row]:
+    return [{"way": way, "size": size, "bytes_per_second": rate} for size in sizes]
+
+
+def test_the_figure_over_sizes_has_a_line_for_each_way_and_the_copy_as_roof() -> None:
+    rows = [*rows_of(10, 20), *rows_of(10, 20, way="host"), *rows_of(10, 20, way="device copy", rate=2e12)]
+    drawn = measuring.figure(rows, "doublify")
+    lines = {line.get_label(): line for line in drawn.axes[0].lines}
+    assert set(lines) == {"nvrtc", "host", "device copy"}
+    assert lines["device copy"].get_linestyle() == "--" != lines["nvrtc"].get_linestyle()
+    assert list(lines["nvrtc"].get_xdata()) == [10, 20]
+    assert drawn.get_suptitle() == "doublify: bytes per second by size"
+
+
+def test_the_figure_of_one_size_has_bars() -> None:
+    drawn = measuring.figure([*rows_of(10), *rows_of(10, way="host", rate=1e9)], "doublify")
+    assert [text.get_text() for text in drawn.axes[0].texts] == ["1.00 TB/s", "1.00 GB/s"]
+    assert drawn.get_suptitle() == "doublify: bytes per second"
+
+
+def row(way: str, size: int, p10: float, p90: float, mhz: tuple[float, ...] = (1980, 1980)) -> tables.Row:
+    return {"way": way, "size": size, "seconds": {"p10": p10, "median": p10, "p90": p90}, "mhz": mhz}
+
+
+def test_warnings_name_a_wide_spread_and_a_moving_clock() -> None:
+    assert measuring.warnings([row("nvrtc", 10, 100e-6, 105e-6), row("nvrtc", 20, 2e-6, 2.4e-6)]) == []
+    (wide,) = measuring.warnings([row("nvrtc", 10, 100e-6, 105e-6), row("nvrtc", 20, 100e-6, 130e-6)])
+    assert "nvrtc: at 1 of 2 sizes" in wide and "20 elements (100 µs, 130 µs)" in wide
+    (moved,) = measuring.warnings([row("nvcc", 10, 1e-4, 1e-4), row("nvcc", 20, 1e-4, 1e-4, (1700, 1980))])
+    assert moved == "nvcc: the GPU's clock moved between 1700 and 1980 MHz"
+    assert measuring.warnings([row("host", 10, 1e-4, 1e-4, ())]) == [], "no GPU, no clock"
+
+
+def test_calls_by_name_are_held_against_the_copy_of_as_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    def measured(calls: list[Callable[[], None]]) -> list[SimpleNamespace]:
+        return [SimpleNamespace(seconds=[1e-3 * (number + 1)] * 5, mhz=[1980.0]) for number in range(len(calls))]
+
+    module = sys.modules["fourways.measuring.compare"]
+    copied = {"way": "device copy", "clock": "device", "seconds": tables.summary([1e-3]), "bytes_per_second": 1e9}
+    monkeypatch.setattr(module, "measure", measured)
+    monkeypatch.setattr(module, "copy_row", lambda moved: copied | {"bytes": moved})
+    table = measuring.time_calls({"first": lambda: 3e-6, "second": lambda: 4e-6}, 10**6)
+    first, second, copy = table.rows
+    assert table.name == "calls", "a lesson's ways are the table timing"
+    assert [row["way"] for row in table.rows] == ["first", "second", "device copy"]
+    assert (first["share"], second["share"], copy["share"]) == pytest.approx((1.0, 0.5, 1.0))
+    assert second["bytes_per_second"] == pytest.approx(10**6 / 2e-3)
+    assert ("of the copy", "0.50") in zip([name for name, _ in table.columns], table.cells()[1], strict=True)
+
+
+def test_calls_that_wait_take_turns_and_are_held_against_the_fastest() -> None:
+    order: list[str] = []
+    table = measuring.time_calls({"first": lambda: order.append("a"), "second": lambda: time.sleep(1e-3)}, clock="host")
+    first, second = table.rows
+    assert first["times"] == 1 < second["times"] == second["seconds"]["median"] / first["seconds"]["median"]
+    assert order and "times the fastest" in [name for name, _ in table.columns]
+    assert "bytes/s" not in [name for name, _ in table.columns]
+    with pytest.raises(ValueError, match="'gpu' is no clock; expected device, host or launch"):
+        measuring.time_calls({}, clock="gpu")
+
+
+def test_a_call_that_leaves_its_output_is_refused_before_it_is_timed() -> None:
+    y, right = np.ones(4), np.full(4, 2.0)
+    calls: dict[str, Callable[[], None]] = {"writes": lambda: y.fill(2)}
+    measuring.require_right(calls, y, lambda: (y == right).all())
+    with pytest.raises(AssertionError, match="writes nothing: a wrong answer"):
+        measuring.require_right(calls | {"writes nothing": lambda: None}, y, lambda: (y == right).all())
