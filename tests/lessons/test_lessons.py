@@ -175,7 +175,8 @@ def test_short_paragraphs(target: lesson.Lesson) -> None:
 @pytest.mark.parametrize("page", lesson.lessons_and_pages(), ids=lambda page: page.slug)
 def test_each_cell_is_recorded_with_todays_kernels(page: lesson.Lesson) -> None:
     """If not: `make record` on a GPU. A recording knows a cell by its source, so no two cells are alike."""
-    assert lesson.unrecorded(page) == []
+    cells = lesson.unrecorded(page)
+    assert not cells, "\n".join(cells)
     assert len(set(codes(page.notebook))) == len(codes(page.notebook))
 
 
