@@ -16,9 +16,10 @@ from fourways.host.process import Launch, Process
 from fourways.kernels import Declared, Variable
 from fourways.toolchain import cache, preprocess
 
+_INCLUDE = r"^[ \t]*#[ \t]*include[ \t]*"
 _NO_HOST_WAY = {
-    r"^\s*#\s*include\s*<cub/": "it uses CUB, whose algorithms need a GPU",
-    r"^\s*#\s*include\s*<(cooperative_groups/(?!reduce\.h)[^>]*|curand_kernel\.h|mma\.h|cuda/pipeline|cuda/barrier)>": (
+    rf"{_INCLUDE}<cub/": "it uses CUB, whose algorithms need a GPU",
+    rf"{_INCLUDE}<(cooperative_groups/(?!reduce\.h)[^>]*|curand_kernel\.h|mma\.h|cuda/pipeline|cuda/barrier)>": (
         "it includes <{0}>, GPU-only"
     ),
 }

@@ -17,7 +17,7 @@ from fourways.package.error import PackageError
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _COMMENT = re.compile(r"^(?://[^\n]*\n?)+|^/\*.*?\*/", re.MULTILINE | re.DOTALL)
 _LICENCE = re.compile("copyright|licen[cs]e|spdx", re.IGNORECASE)
-_INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"]+)[>"]', re.MULTILINE)
 
 
 def kernel_files(case: KernelCase) -> dict[str, str]:
