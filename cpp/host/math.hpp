@@ -12,6 +12,9 @@
 #include <math_constants.h>
 #include <vector_types.h>
 
+extern "C" double exp10(double) noexcept; // the C library has them, but its newest header does not always say so
+extern "C" float exp10f(float) noexcept;
+
 namespace fourways {
 // Those that C++ lacks, as CUDA's own header defines them for the CPU. Newer C libraries have some of them: hence the
 // namespace.
