@@ -36,7 +36,13 @@ const unsigned fourways::lane_patience = FOURWAYS_PATIENCE;
 
 #undef __shared__
 #define __shared__ static // blocks run one after another: one copy serves them all
-#define __launch_bounds__(...)
+#undef __cluster_dims__
+#undef __block_size__
+#undef __maxnreg__
+#define __launch_bounds__(...) // Python reads the first two, see fourways::limited, and checks each launch
+#define __cluster_dims__(...)
+#define __block_size__(...)
+#define __maxnreg__(...)
 
 inline void __syncthreads(int line = __builtin_LINE()) { fourways::sync_block(line); }
 inline int __syncthreads_count(int vote, int line = __builtin_LINE()) { return fourways::sync_block(line, vote != 0); }

@@ -36,6 +36,19 @@ template <class... Values, void (*function)(Values...)> struct Entry<function> {
     static constexpr Kernel kernel = {&typeid(Told), run_thread, run_block};
 };
 
+// A kernel with the numbers in the brackets of its __launch_bounds__ and __cluster_dims__.
+struct Bounds {
+    long long threads = 0, blocks = 0, cluster = 0;
+};
+struct Cluster {
+    long long x = 0, y = 1, z = 1;
+};
+constexpr Kernel limited(Kernel kernel, Bounds bounds, Cluster cluster)
+{
+    kernel.limits = {bounds.threads, {cluster.x, cluster.y, cluster.z}};
+    return kernel;
+}
+
 template <class Value> Variable variable(const char *name, Value &value)
 {
     void *const place = const_cast<void *>(static_cast<const volatile void *>(&value));

@@ -44,13 +44,17 @@ void sleep(unsigned nanoseconds) { std::this_thread::sleep_for(std::chrono::nano
 
 namespace {
 
-std::string signatures() // a line for each kernel
+std::string signatures() // a line for each kernel: its type, a tab, its limits
 {
     std::string lines;
     for (const Kernel *kernel = kernels; kernel->told; ++kernel) {
         const char *const mangled = kernel->told->name();
         char *const name = abi::__cxa_demangle(mangled, nullptr, nullptr, nullptr);
-        lines += std::string(name ? name : mangled) + '\n'; // a library that is older than its compiler
+        lines += std::string(name ? name : mangled) + '\t'; // a library that is older than its compiler
+        const Limits &limits = kernel->limits;
+        for (const long long limit : {limits.threads, limits.cluster[0], limits.cluster[1], limits.cluster[2]})
+            lines += std::to_string(limit) + ' ';
+        lines.back() = '\n';
         std::free(name);
     }
     return lines;

@@ -16,10 +16,16 @@ namespace fourways {
 
 using Arguments = void *const *; // as cuLaunchKernel takes them: a pointer to the value of each argument
 
+struct Limits {
+    long long threads = 0;  // of a block, at most, by __launch_bounds__; 0: it says none
+    long long cluster[3]{}; // blocks, by __cluster_dims__
+};
+
 struct Kernel {
     const std::type_info *told;    // a type whose name tells the signature
     void (*run_thread)(Arguments); // for the present threadIdx
     void (*run_block)(Arguments);  // for one thread after another, until they have become OS threads
+    Limits limits{};
 };
 
 // A variable of the module, which a launch brings from Python and takes back.

@@ -35,6 +35,7 @@ _COMMENT = re.compile(rf"({STRING})|//[^\n]*|/\*.*?\*/".replace(r"\1", r"\2"), r
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\n|[^\n])*", re.MULTILINE)
 BRACKETS = r"\((?:[^()]|" * 5 + r"\([^()]*\)" + r")*\)" * 5
 _ATTRIBUTE = re.compile(rf"\b(?:__\w+__|alignas|requires|noexcept)\s*{BRACKETS}|\[\[.*?\]\]", re.DOTALL)
+_DECLARED_LIMIT = re.compile(rf"\b__(launch_bounds|cluster_dims)__\s*({BRACKETS})")
 _NAMESPACE = re.compile(r"\bnamespace\b([\w:\s]*)$")
 _KERNEL = re.compile(r"((?:\w+\s*::\s*)*\b\w+)\s*(<[^;{}()]*>)?\s*\(")
 _VARIABLE = re.compile(r"\b__(?:constant|device|managed)__\b")
@@ -89,7 +90,8 @@ class Declared:
     """A kernel that a text declares: its `name` with the namespaces, and its parameters as `written` there.
 
     `template` are a template's own parameters; None: it is none. `is_c` says whether it is extern "C". The definition
-    stands at `start` to `end` in the text, its body from `body` on; all three are 0 of a mere declaration.
+    stands at `start` to `end` in the text, its body from `body` on; all three are 0 of a mere declaration. `bounds` and
+    `cluster` are what stands in the brackets of its `__launch_bounds__` and `__cluster_dims__`.
     """
 
     name: str
@@ -100,6 +102,8 @@ class Declared:
     body: int = 0
     end: int = 0
     is_overloaded: bool = False
+    bounds: str = ""
+    cluster: str = ""
 
     @property
     def symbol(self) -> str:
@@ -328,7 +332,15 @@ def _kernel(head: str, scopes: list[str]) -> Declared | None:
         return None
     written = bare[match.end() : _closing(bare, match.end() - 1)]
     name = "::".join([*(scope for scope in scopes if scope != '"C"'), re.sub(r"\s", "", match[1])])
-    return Declared(name, " ".join(written.split()), template, is_c)
+    limits = {name: inside[1:-1] for name, inside in _DECLARED_LIMIT.findall(head)}
+    return Declared(
+        name,
+        " ".join(written.split()),
+        template,
+        is_c,
+        bounds=limits.get("launch_bounds", ""),
+        cluster=limits.get("cluster_dims", ""),
+    )
 
 
 def _add(kernel: Declared, kernels: dict[str, Declared]) -> None:
@@ -339,6 +351,7 @@ def _add(kernel: Declared, kernels: dict[str, Declared]) -> None:
     if before:
         kernel.is_c |= before.is_c
         kernel.is_overloaded = before.is_overloaded or bool(before.body)
+        kernel.bounds, kernel.cluster = kernel.bounds or before.bounds, kernel.cluster or before.cluster
     kernels[kernel.name] = kernel
 
 

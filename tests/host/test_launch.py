@@ -4,6 +4,7 @@ import functools
 import re
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -242,3 +243,36 @@ def test_launches_are_noted_within_the_block_alone() -> None:
         launch()
     launch()
     assert seen == [("before", 0.0), (1, 1, 1, 8, 1, 1, 4.0)]
+
+
+BOUNDED = r"""
+#define THREADS 128
+namespace lab { namespace deep { constexpr int WIDE = 64;
+__global__ void __launch_bounds__(WIDE) __cluster_dims__(2) named(float *x) { x[threadIdx.x] = 1; } } }
+extern "C" __global__ void __launch_bounds__(THREADS, 2) plain(float *x) { x[threadIdx.x] = 1; }
+extern "C" __global__ __launch_bounds__((THREADS > 64) ? 32 : 8) void chosen(float *x) { x[threadIdx.x] = 1; }
+template <int N> __global__ void __launch_bounds__(N) instance(float *x) { x[threadIdx.x] = 1; }
+extern "C" __global__ void __maxnreg__(32) free_(float *x) { x[threadIdx.x] = 1; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "most", "grid", "reason"),
+    [
+        ("plain", 128, 1, r"block \(129,\) has 129 threads; the kernel takes up to 128"),
+        ("chosen", 32, 1, "up to 32"),
+        ("lab::deep::named", 64, 2, "up to 64"),
+        ("free_", 1023, 1, None),
+        ("instance<8>", 1023, 1, None),  # its bounds name a parameter of the template
+    ],
+)
+def test_bounds_that_a_kernel_declares(name: str, most: int, grid: int, reason: str | None) -> None:
+    kernel = host.compile(BOUNDED, name_expressions=("lab::deep::named", "instance<8>")).get_function(name)
+    x = np.zeros(1024, np.float32)
+    kernel((grid,), (most,), (x,))
+    assert np.count_nonzero(x) == most
+    with pytest.raises(ValueError, match=reason) if reason else nullcontext():
+        kernel((grid,), (most + 1,), (x,))
+    if name == "lab::deep::named":
+        with pytest.raises(ValueError, match=r"whole clusters of \(2, 1, 1\) blocks"):
+            kernel((3,), (1,), (x,))

@@ -137,7 +137,7 @@ def test_an_old_thread_sanitizer_gets_addresses_that_it_can_take(
 ) -> None:
     """In place of its programs: one that complains as they do, unless its addresses are not random."""
     program, compiler = tmp_path / "program", tmp_path / "c++"
-    told = "fourways_signature::told_<fourways_signature::argument_<int, 4ull, 4ull, 0, 0ull> >"
+    told = "fourways_signature::told_<fourways_signature::argument_<int, 4ull, 4ull, 0, 0ull> >\t0 0 0 0"
     program.write_text(
         "#!/bin/sh\n[ $(( 0x$(cat /proc/$$/personality) & 0x40000 )) != 0 ] && "
         f"echo '{told}' > /proc/self/fd/$1 && printf ready >&0 && exit\n"

@@ -120,6 +120,7 @@ def test_without_git_or_a_clone_the_commit_is_the_one_told(
 ) -> None:
     monkeypatch.setenv(variable, value)
     monkeypatch.delenv("FOURWAYS_COMMIT")
+    monkeypatch.delenv("CXX", raising=False)  # a name that is looked up in PATH
     if told is not None:
         monkeypatch.setenv("FOURWAYS_COMMIT", told)
     assert commit_and_clean() == stamped

@@ -1,10 +1,12 @@
 """Compiles a kernel of `cpp/kernels`, unchanged, by a C++ compiler."""
 
 import functools
+import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,7 +15,7 @@ import numpy as np
 from fourways import files, kernels, toolchain
 from fourways.host.launch import SHARED_BYTES, check_arguments, check_shape
 from fourways.host.process import Launch, Process
-from fourways.kernels import Declared, Variable
+from fourways.kernels import Declared, Limits, Variable
 from fourways.toolchain import cache, preprocess
 
 _INCLUDE = r"^[ \t]*#[ \t]*include[ \t]*"
@@ -82,7 +84,8 @@ class HostKernel:
         what is not in its arrays, divides by zero, aborts, finds no end, cannot be started, or never meets its warp;
         SanitizerError. After an error no array has changed, and the module's own variables are as before.
         """
-        shape = check_shape(grid, block, shared_mem, self.max_dynamic_shared_size_bytes)
+        limits = self.signature.limits
+        shape = check_shape(grid, block, shared_mem, self.max_dynamic_shared_size_bytes, limits)
         values = check_arguments(self.signature, args)
         finished = HostKernel._note(args, shape) if HostKernel._note else None
         variables = self._process.memory
@@ -126,7 +129,12 @@ class HostModule:
         if name not in self.names:
             raise ValueError(f"no kernel {name!r} in {self.path.name}; there are: {', '.join(self.names)}")
         number = self.names.index(name)
-        signature = kernels.signature(name, self._process.told[number], self._listed[name].written)
+        told, _, limits = self._process.told[number].partition("\t")
+        threads, *cluster = map(int, limits.split())
+        signature = replace(
+            kernels.signature(name, told, self._listed[name].written),
+            limits=Limits(threads, cluster=tuple(cluster) if cluster[0] else ()),
+        )
         return HostKernel(signature, number, self._process, self._timeout)
 
     def get_global(self, name: str) -> np.ndarray:
@@ -270,14 +278,26 @@ def _translation_unit(
         lines = re.sub(r"^(?!#)[^\n]+", "", text[kernel.body : kernel.end], flags=re.MULTILINE)
         text = f"{text[: kernel.body]};{lines}{text[kernel.end :]}"
     text = _SHARED.sub(_shared, _LAUNCH.sub(lambda match: match[1] or "", text))
-    whole = ("".join([kernel.name, *name.partition("<")[1:]]) for name, kernel in listed.items())
-    entries = "".join(f"fourways::Entry<&::{name}>::kernel, " for name in whole)
+    entries = "".join(_entry(name, kernel) for name, kernel in listed.items())
     known = "".join(f'fourways::variable("{each.name}", ::{each.name}), ' for each in variables)
     return (
         f'{prologue}{text}\n#line 1 "the list of kernels"\n'
         f"const fourways::Kernel fourways::kernels[] = {{{entries}{{}}}};\n"
         f"const fourways::Variable fourways::variables[] = {{{known}{{}}}};\n"
     )
+
+
+def _entry(name: str, kernel: Declared) -> str:
+    """The C++ text of a kernel, or an instance of a template, for the list of kernels, with the limits it declares.
+
+    The limits of a template may name its parameters, which have no meaning outside of it: they are left out.
+    """
+    entry = f"fourways::Entry<&::{''.join([kernel.name, *name.partition('<')[1:]])}>::kernel"
+    if kernel.template is not None:
+        return f"{entry}, "
+    scopes = itertools.accumulate(kernel.name.split("::")[:-1], "{}::{}".format)  # where the limits' names are found
+    using = "".join(f"using namespace ::{scope}; " for scope in scopes)
+    return f"[] {{ {using}return fourways::limited({entry}, {{{kernel.bounds}}}, {{{kernel.cluster}}}); }}(), "
 
 
 def _shared(match: re.Match[str]) -> str:

@@ -49,10 +49,9 @@ def compiled(unit: str, command: Sequence[str], path: Path, suffix: str = "bin")
 def preprocessed(path: Path, options: Sequence[str] = ()) -> str:
     """Return a kernel file's text after the preprocessor, with line markers. Raises as `compiled` does."""
     text = kernels.text_of(path)
-    undefined = "".join(f"#undef {word}\n" for word in _KEPT)
-    without = "".join(f"#undef {word}\n#define {word}(...)\n" for word in _LIMITS)
+    undefined = "".join(f"#undef {word}\n" for word in (*_KEPT, *_LIMITS))
     name = json.dumps(str(path), ensure_ascii=False)
-    begin = f"{undefined}{without}#define main fourways_main\n{_BEGIN}#line 1 {name}\n"
+    begin = f"{undefined}#define main fourways_main\n{_BEGIN}#line 1 {name}\n"
     macros = re.findall(r"#include .(.*).$", prologue(text), re.MULTILINE)  # their text itself would fill the cache
     before = [word for header in macros for word in ("-imacros", header)]
     unit = compiled(f"{begin}{text}\n", ("-E", *before, *options), path, suffix="ii")
