@@ -252,7 +252,7 @@ def _build(
     target = SANITIZERS[sanitize] if sanitize else ("-O3",)
     here = kernels.root() / "cpp" / "host" / "process.cpp"
     process = preprocess.compiled('#include "process.cpp"\n', (*target, "-c"), here, suffix="o")
-    command = (*target, *options, "-ffunction-sections")
+    command = (*target, *options, "-ffunction-sections", "-fdata-sections")
     # what host code calls need not be there; an index beyond an array must not reach the program's own state
     linked: tuple[str, ...] = ("-x", "none", str(process), "-Wl,--gc-sections", "-x", "c++")
     if sanitize == "blocks":  # two steps, because a linker told of -fsanitize=thread takes ThreadSanitizer

@@ -25,7 +25,11 @@ _HASH = re.compile(r"^#[^\n]*", re.MULTILINE)
 
 def prologue(text: str) -> str:
     """The C++ text before a kernel file's `text` on the CPU: CUDA's words, and its runtime where the text asks."""
-    runtime = "#include <cuda_runtime.h>\n" if _HOST_CODE.search(kernels.without_comments(text)) else ""
+    runtime = (
+        '#include <cuda_runtime.h>\n#include "host_calls.hpp"\n'
+        if _HOST_CODE.search(kernels.without_comments(text))
+        else ""
+    )
     return f'{kernels.TELLING}#include "cuda_on_host.hpp"\n{runtime}'
 
 
