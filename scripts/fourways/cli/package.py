@@ -5,80 +5,35 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.tree import Tree
 
-from fourways.cli.options import CaseFile, console, errors, refusing, say, tell
+from fourways.cli.options import errors, refusing, say
 
 
 def package(
     kernel: Annotated[Path, typer.Argument(metavar="MY.CU", help="A .cu or .cuh file of your own.")],
-    case: CaseFile = None,
-    folder: Annotated[
-        Path | None, typer.Argument(metavar="DIR", help="A folder: new, empty, or made by this command; default: NAME.")
-    ] = None,
-    entry: Annotated[
-        str | None, typer.Option(help="The kernel, if the file holds several; of a template `scale<float, 4>`.")
-    ] = None,
-    name: Annotated[
-        str | None, typer.Option(help="The name of package, module and function; default: the kernel's name.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite edited files of the package, too.")] = False,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder, whose name becomes the package's.")],
+    case: Annotated[Path, typer.Option(help="The kernel's case, as `fourways check --help` shows one.")],
 ) -> None:
-    """Make a package that pip installs of a kernel and its case: `import NAME`, with CuPy arrays or PyTorch tensors.
+    """Make a package that pip installs of a kernel and its case: `import NAME`, with arrays of any GPU library.
 
-    `fourways package my.cu --case my_case.py`, for a kernel `softclip`, makes the folder `softclip`. It holds your
-    kernel unchanged, a binding that checks every argument before it launches, and a Python function that allocates the
-    outputs. It also holds CMake's and pip's files, a README, and tests made from the case, which must have a reference.
-    The package does not need Four Ways.
+    `fourways package my.cu --case my_case.py softclip` writes the folder `softclip`: your kernel unchanged, a binding
+    by pybind11, CMake's and pip's files, and a test made from the case. The package needs nothing of Four Ways.
 
-    `fourways package my.cu --case my_case.py --name clip work` calls it `clip`, and makes the folder `work`.
-
-    The function does not ask for a number that an array's shape gives. The command calls the case at three small sizes:
-    an integer that equals the same extent at all three is taken from that array. The command prints where each number
-    comes from. If two numbers agree by chance, let the case give different ones. If the launch depends on more than the
-    size, let `launch` take the other inputs.
-
-    Run the command again to write the package again. It keeps files that you have edited, and names them.
+    Its function asks for all that the kernel does, outputs included, and for `grid` and `block`. What it should compute
+    instead, the case says: `derived = {"n": "x.size", "grid": "-(-n // 256)", "block": "256", "y": "x.shape"}`. An
+    expression for a number stands for that argument; one for an array is the shape that it must have. The command
+    compares these expressions with the case at up to three of its sizes.
 
     `pip install ./softclip` builds the package. It needs a C++ compiler, but no GPU; nvcc comes from wheels.
     """
-    from fourways import lesson
-    from fourways import package as packages
-    from fourways.case import Case
+    from fourways import own_kernel, project
 
-    if not case:
-        raise typer.BadParameter(
-            f"it is missing: fourways case {shlex.quote(str(kernel))} begins one; give it a reference",
-            param_hint="--case",
-        )
+    with refusing("DIR"):
+        project.check_folder(folder)
     with errors.status(f"looking at {kernel.name}"):
-        mine = Case.load(lesson.kernel_file(str(kernel)), entry, case=case)
-        with refusing("--name"):
-            name = packages.check_name(name or mine.entry.partition("<")[0].strip())
-        folder = folder or Path(name)
-        with refusing("DIR"):
-            packages.check_folder(folder, name)
-        with refusing("--name"):
-            interface, kept = packages.write(mine, name, folder, force)
-    console.print(_tree(folder))
-    for line in interface.told:
-        say(line)
-    for path in kept:
-        tell(f"kept as you edited it: {folder / path}; --force writes over it")
-    # without a slash pip looks for it on its index
-    here = shlex.quote(str(folder if folder.is_absolute() else f"./{folder}"))
-    for command in (
-        f"\npip install {here}",
-        f"pip install pytest cupy-cuda13x && pytest {here}",
-        f"pip wheel {here} --no-deps --wheel-dir dist",
-    ):
-        say(command)
-
-
-def _tree(folder: Path, label: str = "") -> Tree:
-    """Return a folder and its contents as a tree."""
-    tree = Tree(label or str(folder), highlight=False)
-    shown = [path for path in folder.iterdir() if not path.name.startswith((".", "__pycache__"))]
-    for path in sorted(shown, key=lambda path: (path.is_file(), path.name)):
-        tree.add(_tree(path, path.name) if path.is_dir() else path.name)
-    return tree
+        project.write(own_kernel.read(kernel, case), folder)
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        say(path)
+    here = folder if folder.is_absolute() else f"./{folder}"  # without a slash pip looks for it on its index
+    quoted, tested = shlex.quote(str(here)), shlex.quote(f"{here}[test]")
+    say(f"\npip install {tested} && pytest {quoted}\npip wheel {quoted} --no-deps --wheel-dir dist")

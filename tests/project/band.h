@@ -1,0 +1,5 @@
+struct Band {
+    unsigned long long odd;
+    float2 range;
+    char name;
+};
