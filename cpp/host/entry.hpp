@@ -1,5 +1,5 @@
 // What a kernel's unit tells of its kernels: their signatures, and how one thread or one block is run; its variables.
-// `fourways_signature` comes before it, from scripts/fourways/kernels.py.
+// `fourways_signature` comes before it, from scripts/fourways/kernels/signatures.py.
 #pragma once
 
 #include <utility>

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from fourways import building, kernels
-from fourways.link_builds.builds import unit_file
 
 
 def written(folder: Path, text: str) -> Path:
@@ -140,7 +139,7 @@ def test_paths_of_all_kinds(name: str, tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "link.cu").symlink_to(path)
     if unfit := {*'"\n$`'} & {*name}:
         commands = [building.signatures, building.build, kernels.user_file]
-        commands += [lambda given: building.build(given, "nvcc"), lambda given: unit_file(given, 1, tmp_path)]
+        commands += [lambda given: building.build(given, "nvcc")]
         for command in commands:
             for given in (path, tmp_path / "link.cu"):
                 with pytest.raises(kernels.InputError, match=r"nvcc takes no path with .*; rename it") as error:

@@ -1,13 +1,12 @@
 import numpy as np
 
-in_place = ("y",)
 rtol, atol = 1e-6, 1e-6
 
 
-def make_inputs(size):
+def arguments(size):
     x, y = np.random.default_rng(1).standard_normal((2, size), dtype=np.float32)
-    return 0.5, x, y
+    return {"a": np.float32(0.5), "x": x, "y": y, "n": np.int64(size)}
 
 
 def reference(a, x, y):
-    return a * x.astype("f8") + y
+    return {"y": a * x.astype("f8") + y}

@@ -1,12 +1,10 @@
 import numpy as np
 
-in_place = "z"
 
-
-def make_inputs(size):
+def arguments(size):
     x, y = np.random.default_rng(1).standard_normal((2, size), dtype=np.float32)
-    return (x + 1j * y,)
+    return {"z": x + 1j * y, "n": np.int64(size)}
 
 
 def reference(z):
-    return z.conj()
+    return {"z": z.conj()}

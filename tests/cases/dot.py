@@ -1,14 +1,15 @@
 import numpy as np
 
-in_place, rtol, atol = "sum", 1e-9, 1e-9
+rtol, atol = 1e-9, 1e-9
 
 
-def make_inputs(size):
-    return *np.random.default_rng(1).standard_normal((2, size)), np.zeros(1)
+def arguments(size):
+    x, y = np.random.default_rng(1).standard_normal((2, size))
+    return {"x": x, "y": y, "sum": np.zeros(1), "n": np.int64(size)}
 
 
 def reference(x, y, sum):
-    return sum + x @ y
+    return {"sum": sum + x @ y}
 
 
 def launch(size):

@@ -1,14 +1,13 @@
 import numpy as np
 
-in_place = "counts"
 
-
-def make_inputs(size):
-    return np.random.default_rng(1).integers(0, 256, size, np.uint8), np.zeros(256, np.int32)
+def arguments(size):
+    x = np.random.default_rng(1).integers(0, 256, size, np.uint8)
+    return {"x": x, "counts": np.zeros(256, np.int32), "n": np.uint64(size)}
 
 
 def reference(x, counts):
-    return counts + np.bincount(x, minlength=256)
+    return {"counts": counts + np.bincount(x, minlength=256)}
 
 
 def launch(size):

@@ -1,11 +1,11 @@
 import numpy as np
 
-size = "n"
 
-
-def make_inputs(size):
-    return np.random.default_rng(1).integers(-100, 100, size, np.int16), -20, 50, True
+def arguments(size):
+    x, limits = np.random.default_rng(1).integers(-100, 100, size, np.int16), np.array([-20, 50], np.int16)
+    given = {"x": x, "found": None, "n": np.uint64(size), "low": limits[0], "high": limits[1]}
+    return given | {"outside": np.bool_(True)}
 
 
 def reference(x, low, high, outside):
-    return ((low <= x) & (x <= high)) != outside
+    return {"found": ((low <= x) & (x <= high)) != outside}

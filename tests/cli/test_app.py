@@ -46,6 +46,13 @@ def test_a_lesson_that_is_not_there_ends_with_2() -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_the_list_of_lessons_is_quick_because_it_loads_nothing_slow() -> None:
+    loaded = "import atexit, sys; atexit.register(lambda: print([*sys.modules], file=sys.stderr))"
+    done = fourways("list", before=loaded)
+    assert "doublify" in done.stdout and done.returncode == 0
+    assert [name for name in ("numpy", "jupytext", "nbformat", "nbclient", "cupy") if repr(name) in done.stderr] == []
+
+
 def test_outside_a_clone_every_command_ends_with_1(tmp_path: Path) -> None:
     done = fourways("list", env=toolchain.child_environment() | {"FOURWAYS_ROOT": str(tmp_path)}, cwd=tmp_path)
     assert done.returncode == 1 and "no clone of Four Ways found" in done.stderr

@@ -83,7 +83,7 @@ def test_a_run_loads_no_profiler_linker_or_book(clone: Path) -> None:
     assert done.returncode == 0 and "02_runs" in done.stdout, done.stderr
     loaded = set(done.stderr.splitlines()[-1].split())
     assert "fourways.lesson" in loaded
-    unneeded = {f"fourways.{name}" for name in ("nsight", "link_builds", "book", "timeline", "sass")}
+    unneeded = {f"fourways.{name}" for name in ("profiling", "linking", "book", "timeline", "sass")}
     assert not loaded & unneeded
 
 
@@ -139,7 +139,7 @@ def test_a_run_with_skipped_cells_is_not_recorded(clone: Path, monkeypatch: pyte
 
 def test_the_book_is_built_after_the_run(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def build(commands: TyperGroup) -> Path:
-        assert {"time", "build", "choose"} <= set(commands.commands)
+        assert {"time", "build", "check"} <= set(commands.commands)
         return clone / "build" / "book" / "index.html"
 
     monkeypatch.setattr(book, "build", build)

@@ -11,7 +11,7 @@ from fourways import doctor, install, toolchain
 
 def test_doctor() -> None:
     shown, told = fourways("doctor"), fourways("doctor", "--json")
-    assert "nvcc" in shown.stdout and "nvcc" in json.loads(told.stdout)["tools"]
+    assert "nvcc" in shown.stdout and "nvcc" in [tool["name"] for tool in json.loads(told.stdout)["tools"]]
     assert shown.exit_code == told.exit_code == (0 if doctor.diagnose().lessons_can_run else 1)
 
 

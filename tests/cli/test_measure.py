@@ -1,14 +1,17 @@
 """`fourways check` and `fourways time`, on the CPU."""
 
+import dataclasses
+import inspect
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from commands import NO_GPU, fourways, said
 
-from fourways import kernels, lesson, measuring, stages, tables, toolchain, ways
-from fourways.case import Case, on_a_gpu
+from fourways import checking, kernels, lesson, measuring, own_kernel, tables, ways
+from fourways.cli import measure
 
 MINE = """extern "C" __global__ void mine(const float *x, float *y, long long n)
 {
@@ -40,7 +43,10 @@ def triple_host(x, y):
     y[:] = 3 * x
 ```
 """
-UNJUDGED = "Checked against the host way: a mistake in the kernel's idea goes unseen; write a reference into a case."
+CASE = """import numpy as np
+arguments = lambda size: {"x": np.ones(size, np.float32), "y": None, "n": np.int64(size)}
+reference = lambda x: {"y": x + 1}
+"""
 
 
 @pytest.fixture
@@ -50,24 +56,41 @@ def mine(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.fixture
+def case(tmp_path: Path) -> Path:
+    file = tmp_path / "case.py"
+    file.write_text(CASE)
+    return file
+
+
 def test_check() -> None:
     done = fourways("check", "1", "2", "-w", "host")
     assert done.exit_code == 0 and done.stdout.count("right") == 2
     assert "01_doublify" in done.stdout and "02_saxpy" in done.stdout
 
 
-def test_check_of_a_file_of_your_own(mine: Path, tmp_path: Path) -> None:
-    done = fourways("check", mine, "-w", "host")
+def test_check_of_a_file_of_your_own(mine: Path, case: Path) -> None:
+    done = fourways("check", mine, "--case", case, "-w", "host")
     assert done.exit_code == 0 and "mine.cu" in done.stdout and "right" in done.stdout
-    assert UNJUDGED in " ".join(done.stdout.split())
-    (tmp_path / "expected.py").write_text("def one(x):\n    return x + 1\n\n\ndef two(x):\n    return x + 2\n")
-    reference = f"{tmp_path}/expected.py:"
-    done = fourways("check", mine, "-w", "host", "--entry", "mine", "--reference", f"{reference}one")
-    assert done.exit_code == 0 and f"Checked against {reference}one." in done.stdout.replace("\n", "")
-    done = fourways("check", mine, "1", "-w", "host", "--reference", f"{reference}two")
-    assert done.exit_code == 2, "lesson 01 has a reference of its own"
-    done = fourways("check", mine, "-w", "host", "--reference", f"{reference}two")
+    case.write_text(CASE.replace("x + 1", "x + 2"))
+    done = fourways("check", mine, "--case", case, "-w", "host")
     assert done.exit_code == 1 and "mine_host, size 1: element 0 is" in done.stderr
+    done = fourways("check", mine, "-w", "host")
+    assert done.exit_code == 1 and "mine.cu: a kernel of your own needs a --case" in done.stderr
+    done = fourways("check", mine, "--case", case, "-w", "pybind11")
+    assert done.exit_code == 1
+
+
+def test_the_case_that_the_help_shows_is_a_case(tmp_path: Path) -> None:
+    """As it stands there, for a kernel of the signature that stands there."""
+    text = inspect.cleandoc(str(measure.check.__doc__))
+    signature = re.search(r"`(amplify\(.*?\))`", text)
+    assert signature
+    body = "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = gain * x[i]; }"
+    (tmp_path / "amplify.cu").write_text(f'extern "C" __global__ void {signature[1]} {body}')
+    (tmp_path / "case.py").write_text(text.partition("```python\n")[2].partition("```")[0])
+    ways = own_kernel.read(tmp_path / "amplify.cu", tmp_path / "case.py").ways(["host"])
+    assert next(iter(checking.check(ways).rows))["outcome"] == "right"
 
 
 @pytest.fixture
@@ -78,7 +101,7 @@ def triple(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "lessons" / "05_triple.md").write_text(LESSON)
     monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
     for way in ("nvcc", "pycuda"):
-        monkeypatch.setattr(type(ways.WAYS[way]), "needs", ())
+        monkeypatch.setitem(ways.WAYS, way, dataclasses.replace(ways.WAYS[way], needs=()))
 
 
 @pytest.mark.usefixtures("triple")
@@ -112,26 +135,13 @@ def test_a_wrong_way_fails_and_the_others_are_checked(monkeypatch: pytest.Monkey
             ways.functions["host"] = lambda x, y: None
         return ways
 
-    monkeypatch.setattr(lesson, "load", wrong)
+    monkeypatch.setattr("fourways.lesson.targets.load", wrong)
     done = fourways("check", "1", "2", "-w", "host")
     assert done.exit_code == 1 and "doublify_host, size" in done.stderr
     assert "02_saxpy" in done.stdout and "right" in done.stdout
 
 
-def test_what_cannot_be_run_fails_and_the_others_are_checked(mine: Path) -> None:
-    mine.write_text(MINE.replace("RESULT", "nobody_defined_this"))
-    done = fourways("check", mine, "1", "-w", "host")
-    assert done.exit_code == 1 and "could not compile mine.cu" in done.stderr and "nobody_defined_this" in done.stderr
-    assert "01_doublify" in done.stdout and "right" in done.stdout
-
-
-REFUSED = """import numpy as np
-make_inputs = lambda size: (np.ones(size, np.float32),)
-reference = lambda x: x + 1
-"""
-
-
-def test_a_bad_file_is_a_row_and_the_others_are_judged(mine: Path, tmp_path: Path) -> None:
+def test_a_bad_file_is_a_row_and_the_others_are_judged(case: Path, tmp_path: Path) -> None:
     """As an instructor judges a class: all in one call, by one case, in the order of the names."""
     answers = {
         "signature": MINE.replace("const float *x", "const double *x").replace("RESULT", "x[i] + 1"),
@@ -145,9 +155,8 @@ def test_a_bad_file_is_a_row_and_the_others_are_judged(mine: Path, tmp_path: Pat
     folder.mkdir()
     for name, text in answers.items():
         (folder / f"{name}.cu").write_text(text, encoding="latin-1")
-    (tmp_path / "case.py").write_text(REFUSED)
     files, rows = [str(folder / f"{name}.cu") for name in answers], tmp_path / "rows.json"
-    done = fourways("check", *files, "--case", tmp_path / "case.py", "--way", "host", "--json", rows)
+    done = fourways("check", *files, "--case", case, "--way", "host", "--json", rows)
     assert done.exit_code == 1 and "Traceback" not in done.stderr
     assert all(f"{file}\n" in done.stdout for file in files), "names are not broken"
     content = json.loads(rows.read_text())
@@ -155,14 +164,14 @@ def test_a_bad_file_is_a_row_and_the_others_are_judged(mine: Path, tmp_path: Pat
     assert list(found) == files
     assert [row["way"] for row in found.values()] == [None] * 4 + ["host"] * 2
     said = [
-        "refused: case.py: x: an array of float32 came; const double * wants float64",
+        "refused: case.py: x: float32 came; const double * wants float64: write x.astype(np.float64)",
         "refused: ",
         "refused: ",
         "refused: ",
     ]
     for (file, row), words in zip(found.items(), [*said, "mine_host, size 1: element 0 is", "right"], strict=True):
         assert row["outcome"].startswith(words), file
-    done = fourways("check", files[-1], "--case", tmp_path / "case.py", "--way", "host", "--json", rows)
+    done = fourways("check", files[-1], "--case", case, "--way", "host", "--json", rows)
     assert done.exit_code == 0 and [row["outcome"] for row in json.loads(rows.read_text())["tables"]["check"]] == [
         "right"
     ]
@@ -175,44 +184,50 @@ def test_a_file_that_is_not_there_ends_the_command_before_any_work(mine: Path, t
     assert not (tmp_path / "rows.json").exists()
 
 
-def test_what_was_found_by_a_sanitizer_is_a_row(mine: Path, tmp_path: Path) -> None:
+def test_what_was_found_by_a_sanitizer_is_a_row(mine: Path, case: Path, tmp_path: Path) -> None:
     rows = tmp_path / "rows.json"
     for index, outcome in {"i": "nothing was found: races", "0": "mine_host, size 1009: A race between blocks"}.items():
-        mine.write_text(MINE.replace("y[i]", f"y[{index}]").replace("RESULT", "x[i]"))
-        fourways("check", mine, "--sanitize", "thread", "--json", rows)
+        mine.write_text(MINE.replace("y[i]", f"y[{index}]").replace("RESULT", "x[i] + 1"))
+        fourways("check", mine, "--case", case, "--sanitize", "thread", "--json", rows)
         (row,) = json.loads(rows.read_text())["tables"]["check"]
         assert row["outcome"].startswith(outcome) and row["way"] == "host" and row["file"] == str(mine)
 
 
 @NO_GPU
-def test_what_runs_on_the_cpu_is_compiled_for_a_gpu(mine: Path, tmp_path: Path) -> None:
-    """Too much static shared memory; a text that differs for a GPU; and what is not looked for is said once."""
-    rows, plain = tmp_path / "rows.json", MINE.replace("RESULT", "x[i] + 1")
+def test_what_runs_on_the_cpu_is_compiled_for_a_gpu(mine: Path, case: Path, tmp_path: Path) -> None:
+    """A file that no compiler takes for a GPU is wrong; one that nvcc alone takes is right, and the line says so."""
+    rows, plain = tmp_path / "rows.json", mine.read_text()
+    assert "NVRTC and nvcc compile it for sm_" in fourways("check", mine, "--case", case).stdout
+    mine.write_text("#include <stdint.h>\n" + plain)
+    done = fourways("check", mine, "--case", case)
+    assert done.exit_code == 0 and "NVRTC does not: mine.cu(1)" in " ".join(done.stdout.split())
     mine.write_text(plain.replace("{\n", "{\n    __shared__ float all[16384];\n    all[threadIdx.x] = 1;\n", 1))
     mine.write_text(mine.read_text().replace("x[i] + 1", "x[i] + all[threadIdx.x]"))
-    done = fourways("check", mine, "--way", "host", "--json", rows)
-    said = "compiles for the CPU, but not for sm_90: "
-    (row,) = json.loads(rows.read_text())["tables"]["check"]
-    assert done.exit_code == 1 and f"mine.cu {said}" in done.stderr and row["outcome"].startswith(said)
-    assert "too much shared data" in row["outcome"] and "right" not in done.stdout
-    mine.write_text("#ifdef __CUDACC__\n#define ONE 7\n#else\n#define ONE 1\n#endif\n" + plain.replace("+ 1", "+ ONE"))
-    done = fourways("check", mine, "1", "--way", "host", "--json", rows)
-    row, _ = json.loads(rows.read_text())["tables"]["check"]
-    assert done.exit_code == 0 and row["outcome"] == "right" and "asks for __CUDACC__" in row["note"]
-    assert row["note"] in done.stderr and "compiled but not run" in row["note"]
-    assert done.stdout.count("Not looked for on the CPU: races") == 1
-    mine.write_text("// not __CUDACC__\n" + plain)
-    assert "asks for" not in fourways("check", mine, "--way", "host").stderr
+    done = fourways("check", mine, "--case", case, "--json", rows)
+    row = json.loads(rows.read_text())["tables"]["check"][0]
+    assert done.exit_code == 1 and row["outcome"].startswith("No compiler compiles it for sm_90")
+    assert "too much shared data" in row["outcome"]
+    assert done.stdout.count("Not looked for on the CPU: races") == 0
 
 
-@NO_GPU
-def test_without_a_compiler_for_a_gpu_nothing_is_claimed(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    mine.write_text("#ifdef __CUDA_ARCH__\n#define ONE 7\n#else\n#define ONE 1\n#endif\n" + mine.read_text())
-    target = Case.load(mine)
-    monkeypatch.setattr(toolchain, "loaded_library", lambda name: None)
-    monkeypatch.setattr(toolchain, "nvcc", lambda: None)
-    note, refusal = on_a_gpu(target)
-    assert refusal is None and "neither compiled nor run" in str(note)
+def test_a_way_that_refuses_the_kernel_is_a_row(
+    mine: Path, case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a machine that has all ways; where no way on the GPU is left, the check fails."""
+
+    def refuses(source: own_kernel.Source) -> None:
+        raise RuntimeError("a header is missing")
+
+    monkeypatch.setattr("fourways.own_kernel.case.missing", lambda way: None)
+    for way in ("nvrtc", "nvcc", "pycuda"):
+        monkeypatch.setitem(own_kernel.BUILDERS, way, refuses)
+    done = fourways("check", mine, "--case", case, "--json", tmp_path / "rows.json")
+    rows = json.loads((tmp_path / "rows.json").read_text())["tables"]["check"]
+    assert [row["outcome"].partition(":")[0] for row in rows] == [
+        "no way on the GPU could be built",
+        *["not built"] * 3,
+    ]
+    assert done.exit_code == 1 and "mine.cu: no way on the GPU could be built" in done.stderr
 
 
 @NO_GPU
@@ -232,23 +247,15 @@ def test_time_writes_rows_and_figure(tmp_path: Path) -> None:
     assert content["stamp"]["python"] and "doublify: bytes per second" in figure.read_text()
 
 
-def test_time_of_a_file_of_your_own(mine: Path, tmp_path: Path) -> None:
-    done = fourways("time", mine, "-w", "host", "--size", "1000")
-    assert done.exit_code == 0 and "mine.cu" in done.stdout and "1,000" in done.stdout
-    assert UNJUDGED in " ".join(done.stdout.split())
-    (tmp_path / "expected.py").write_text("def two(x):\n    return x + 2\n")
-    done = fourways("time", mine, "-w", "host", "--size", "1000", "--reference", f"{tmp_path}/expected.py:two")
-    assert done.exit_code == 1 and "a wrong answer is not timed" in str(done.exception)
-    assert "mine_host, size 1:" in str(done.exception)
-
-
-def test_a_file_is_timed_only_if_it_is_right_at_awkward_sizes(tmp_path: Path) -> None:
+def test_a_file_is_timed_only_if_it_is_right_at_awkward_sizes(mine: Path, case: Path) -> None:
     """Of 1,024 elements, a multiple of the block, this kernel's answer is right."""
-    file = tmp_path / "mine.cu"
-    file.write_text(MINE.replace("i < n", "i < n / 256 * 256").replace("RESULT", "x[i] + 1"))
-    (tmp_path / "expected.py").write_text("def one(x):\n    return x + 1\n")
-    done = fourways("time", file, "-w", "host", "--size", "1024", "--reference", f"{tmp_path}/expected.py:one")
+    words = ("--case", case, "-w", "host", "--size", "1024")
+    done = fourways("time", mine, *words)
+    assert done.exit_code == 0 and "mine.cu" in done.stdout and "1,024" in done.stdout
+    mine.write_text(mine.read_text().replace("i < n", "i < n / 256 * 256"))
+    done = fourways("time", mine, *words)
     assert done.exit_code == 1 and "mine_host, size 1: element 0 is nan" in str(done.exception)
+    assert "a wrong answer is not timed" in str(done.exception)
 
 
 def test_what_was_measured_before_a_failure_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,12 +276,16 @@ def test_what_was_measured_before_a_failure_is_kept(tmp_path: Path, monkeypatch:
 @pytest.mark.parametrize("fails", [False, True])
 def test_time_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool) -> None:
     """What was measured is kept, also where another way failed."""
-    row = {"way": "host", "clock": "host", "stages": dict.fromkeys(stages.STAGES, 0.5)}
+    row = {
+        "way": "host",
+        "clock": "host",
+        "stages": dict.fromkeys(("start", "import", "context", "inputs", "build", "load", "launch"), 0.5),
+    }
     row |= {"seconds": tables.summary([0.4, 0.5, 0.6]), "own_seconds": tables.summary([0.2, 0.3, 0.4]), "verdict": ""}
     table = measuring.first_result_table([row | {"state": state} for state in ("cold", "warm")])
 
-    def first_results(target: lesson.Lesson, ways: tuple[str, ...], *counts: object) -> tables.Table:
-        assert (target.slug, ways) == ("01_doublify", ("host",))
+    def first_results(name: str, ways: tuple[str, ...], *counts: object) -> tables.Table:
+        assert (name, ways) == ("01_doublify", ("host",))
         assert counts[:2] == (measuring.WARM, measuring.COLD_SECONDS), "as many as a recording"
         if fails:
             error = measuring.FirstResultError("nvcc: a fresh process failed")
@@ -289,25 +300,12 @@ def test_time_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
     assert content.get("failure") == ("nvcc: a fresh process failed" if fails else None)
     assert done.exit_code == fails
     assert fails or "medians of 3 cold and 3 warm fresh processes" in " ".join(done.stdout.split())
-    assert fails or content["tables"]["timing"][0]["way"] == "host", "launches, for fourways choose"
 
 
-@pytest.mark.parametrize(
-    "words, told",
-    [
-        (("1", "--entry", "k"), "--entry: it is for a file of your own"),
-        (("1", "--reference", "a.py:f"), "--reference: it is for a file of your own"),
-        (("1", "--first", "--sizes", "9"), "--sizes: a first result is timed at one size"),
-        (
-            ("MINE", "MINE", "--first"),
-            "KERNELS: only files of your own can be timed side by side, and not with --first",
-        ),
-        (("MINE", "1"), "KERNELS: only files of your own can be timed side by side"),
-    ],
-)
-def test_options_that_do_not_go_together(mine: Path, words: tuple[str, ...], told: str) -> None:
-    done = fourways("time", *(mine if word == "MINE" else word for word in words))
-    assert done.exit_code == 2 and told in said(done)
+@pytest.mark.parametrize("option", ["--sizes", "--case"])
+def test_a_first_result_is_a_lessons_own(option: str, case: Path) -> None:
+    done = fourways("time", "1", "--first", option, case if option == "--case" else "9")
+    assert done.exit_code == 2 and f"{option}: a first result is that of a lesson" in said(done)
 
 
 def test_nothing_timed_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

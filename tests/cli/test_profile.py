@@ -1,60 +1,85 @@
-"""`fourways profile`: what needs no GPU of it, and what it says where there is none."""
+"""`fourways profile`: a report that you have, and the command of `ncu`, which a script plays."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 from commands import NO_GPU, fourways
 
-from fourways import lesson, nsight
+from fourways import cli, lesson, profiling
 
 STORED = Path(__file__).parents[1] / "data" / "doublify.ncu-rep"
+NCU = f"""#!{sys.executable}
+import json, os, pathlib, shutil, sys
+words = sys.argv
+assert os.environ["NVCC_APPEND_FLAGS"] == "-O1 -lineinfo"
+pathlib.Path(os.environ["TOLD"]).write_text(json.dumps(words))
+pathlib.Path(os.environ["TOLD"] + ".py").write_text(pathlib.Path(os.environ["PROGRAM"] or words[-1]).read_text())
+shutil.copy({str(STORED)!r}, words[words.index("--export") + 1])
+"""
+
+
+@pytest.fixture
+def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file of the words that `ncu` was called with; its program lies beside it."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "ncu").write_text(NCU)
+    (tmp_path / "bin" / "ncu").chmod(0o755)
+    monkeypatch.setattr(profiling, "find_ncu", lambda: str(tmp_path / "bin" / "ncu"))
+    monkeypatch.setattr(cli.options, "gpu_way", lambda way: None)
+    for name, value in {"TOLD": str(tmp_path / "told"), "PROGRAM": "", "NVCC_APPEND_FLAGS": "-O1"}.items():
+        monkeypatch.setenv(name, value)
+    return tmp_path / "told"
 
 
 def test_a_report_that_you_have(tmp_path: Path) -> None:
-    rows, figure = tmp_path / "rows.json", tmp_path / "roofline.svg"
-    done = fourways("profile", STORED, "--json", rows, "--figure", figure)
-    assert done.exit_code == 0 and "stall reasons" in " ".join(done.stdout.split())
-    kept = json.loads(rows.read_text())["tables"]
-    assert kept == {"profile": nsight.read(STORED).metrics, "profile_lines": nsight.read(STORED).lines}
-    assert "doublify" in figure.read_text()
+    done = fourways("profile", STORED, "--json", tmp_path / "rows.json")
+    assert done.exit_code == 0 and "gpu__time_duration.sum" in done.stdout
+    kept = json.loads((tmp_path / "rows.json").read_text())["tables"]
+    assert kept == {"metrics": profiling.metrics(STORED).rows, "lines": profiling.lines(STORED).rows}
+
+
+def test_a_way_of_a_lesson(told: Path, tmp_path: Path) -> None:
+    report = tmp_path / "mine.ncu-rep"
+    words = ("--size", "2^10", "--clocks", "none", "--full", "--entry", "doublify", "--report", report)
+    done = fourways("profile", "1", *words)
+    assert done.exit_code == 0, done.exception
+    assert report.read_bytes() == STORED.read_bytes() and "registers" in done.stdout
+    called = " ".join(json.loads(told.read_text()))
+    assert "--kernel-name doublify" in called and called.endswith("1_nvrtc.py")
+    assert "--clock-control none --set full --profile-from-start off" in called
+    assert Path(f"{told}.py").read_text() == lesson.program(lesson.find("1"), "nvrtc", 1024, profiled=True)
+
+
+def test_a_program_of_your_own(told: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "mine.py"
+    program.write_text("pass")
+    monkeypatch.setenv("PROGRAM", str(program))
+    monkeypatch.setattr("fourways.toolchain.missing", lambda need: None)
+    assert fourways("profile", program, "3").exit_code == 0
+    called = json.loads(told.read_text())
+    assert called[-2:] == [str(program), "3"] and "--profile-from-start" not in called
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("1", "--report", "mine.txt"), "a report is a .ncu-rep file"),
+        (("1", "--clocks", "x"), "choose from base, none"),
+        (("1", "--way", "host"), "'host'; choose from nvrtc"),
+    ],
+)
+def test_bad_arguments(words: tuple[str, ...], told: str) -> None:
+    done = fourways("profile", *words)
+    assert done.exit_code == 2 and told in " ".join(done.stderr.split())
 
 
 def test_a_report_that_is_not_there(tmp_path: Path) -> None:
     assert "none.ncu-rep" in str(fourways("profile", tmp_path / "none.ncu-rep").exception)
 
 
-def test_the_report_to_keep_is_named_as_one() -> None:
-    done = fourways("profile", "1", "--report", "mine.txt")
-    assert done.exit_code == 2 and "a report is a .ncu-rep file" in " ".join(done.stderr.split())
-
-
 @NO_GPU
 def test_without_a_gpu() -> None:
     done = fourways("profile", "1")
-    assert done.exit_code == 1 and str(done.exception).startswith("nothing to profile: no NVIDIA driver")
-
-
-@NO_GPU
-def test_nsight_systems_is_called_where_it_can_be() -> None:
-    done = fourways("profile", "1", "--nsys", "--way", "nvcc", "--size", "2^10")
-    assert "profile --trace=cuda,nvtx,osrt" in done.stdout and "--output=doublify_nvcc.nsys-rep" in done.stdout
-    assert "1 nvcc --size=1024" in done.stdout
-    assert done.exit_code == 1 and isinstance(done.exception, nsight.ProfilingError)
-
-
-def test_without_counters_events_time_the_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_) -> None:
-        raise nsight.NoCountersError("no right to read the GPU's counters")
-
-    def by_events(target: str, way: str, size: int, entry: str | None, case: Path | None) -> dict:
-        seconds = {"median": 1e-3, "p10": 1e-3, "p90": 1e-3, "samples": 9}
-        return {"way": way, "size": size, "clock": "device", "seconds": seconds, "bytes": 8, "bytes_per_second": 1e9}
-
-    monkeypatch.setattr(nsight, "profile", refuse)
-    monkeypatch.setattr(nsight, "by_events", by_events)
-    done = fourways("profile", lesson.find("1").number, "--size", "1000", "--json", tmp_path / "rows.json")
-    assert "By events, no counters." in done.stdout and "1.00 ms" in done.stdout
-    assert isinstance(done.exception, nsight.NoCountersError)
-    content = json.loads((tmp_path / "rows.json").read_text())
-    assert content["tables"]["timing"][0]["way"] == "nvrtc" and "no right" in content["failure"]
+    assert done.exit_code == 1 and str(done.exception).startswith("nvrtc cannot run here: no NVIDIA driver")

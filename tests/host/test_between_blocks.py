@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fourways import checking, host, lesson
-from fourways.case import Case
+from fourways import checking, host, lesson, own_kernel
 
 FILE = Path(__file__).parent / "kernels" / "blocks.cuh"
 CASES = sorted(Path(__file__).parents[1].joinpath("cases").glob("*.cu"))
@@ -98,8 +97,10 @@ OF_KERNELS = {each.meta["kernel"]: each for each in reversed(lesson.all_lessons(
 @pytest.mark.long
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_cases_have_no_race_between_blocks(path: Path) -> None:
+    if path.stem == "mark":
+        pytest.skip("its blocks write the same value, as its case says")
     with host.sanitizing("blocks"):
-        ways = Case.load(path, case=path.with_suffix(".py")).ways(["host"])
+        ways = own_kernel.read(path, path.with_suffix(".py")).ways(["host"])
         rows = checking.check(ways, [size for size in ways.sizes if size < 2000] or SMALL).rows
     assert [row["outcome"] for row in rows if row["way"] == "host"] == ["right"]
 

@@ -18,7 +18,7 @@ KERNEL = """extern "C" __global__ void mine(const float *x, float *y, long long 
         y[i] = s[INDEX];
 }
 """
-COPY = """extern "C" __global__ void mine(const float *x, float *y, int n)
+COPY = """extern "C" __global__ void mine(const float *x, float *y, long long n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
@@ -27,8 +27,14 @@ COPY = """extern "C" __global__ void mine(const float *x, float *y, int n)
 """
 CASE = """import numpy as np
 sizes = (4096,)
-make_inputs = lambda size: (np.ones(size, np.float32),)
-reference = lambda x: x
+arguments = lambda size: {"x": np.ones(size, np.float32), "y": None, "n": np.int64(size)}
+reference = lambda x: {"y": x}
+"""
+ZEROS = """import numpy as np
+def arguments(size):
+    x, y = np.zeros((2, size), np.float32)
+    return {"x": x, "y": y, "n": np.int64(size)}
+reference = lambda y: {"y": y}  # whoever reads or writes which element, the answer is right
 """
 SOUND = {"BETWEEN": "__syncthreads()", "GUARD": "i < n", "INDEX": "(threadIdx.x + 1) % 256"}
 
@@ -38,7 +44,9 @@ def check(folder: Path, kind: str, **instead: str) -> Result:
     for word, code in (SOUND | instead).items():
         text = text.replace(word, code)
     (folder / "mine.cu").write_text(text)
-    return CliRunner().invoke(cli.app, ["check", str(folder / "mine.cu"), "--sanitize", kind])
+    (folder / "zeros.py").write_text(ZEROS)
+    words = ["check", str(folder / "mine.cu"), "--case", str(folder / "zeros.py"), "--sanitize", kind]
+    return CliRunner().invoke(cli.app, words)
 
 
 @pytest.mark.parametrize("kind", [pytest.param("thread", marks=pytest.mark.long), "address"])
@@ -68,7 +76,7 @@ def test_a_race_between_blocks_is_found_by_the_same_option(tmp_path: Path) -> No
 
 
 def test_a_wrong_answer_without_a_race_says_so(tmp_path: Path) -> None:
-    (tmp_path / "case.py").write_text(CASE.replace("lambda x: x", "lambda x: x + 1").replace("4096", "64"))
+    (tmp_path / "case.py").write_text(CASE.replace('"y": x', '"y": x + 1').replace("4096", "64"))
     (tmp_path / "mine.cu").write_text(COPY)
     command = ["check", str(tmp_path / "mine.cu"), "--case", str(tmp_path / "case.py"), "--sanitize", "thread"]
     done = CliRunner().invoke(cli.app, command)
@@ -83,7 +91,7 @@ def test_a_case_whose_sizes_are_all_large_is_looked_at(tmp_path: Path) -> None:
     words = ["check", str(tmp_path / "mine.cu"), "--case", str(tmp_path / "case.py"), "--sanitize", "thread"]
     done = CliRunner().invoke(cli.app, words)
     assert done.exit_code == 0 and "Nothing was found at 1 size, 4096" in done.stdout
-    (tmp_path / "case.py").write_text(CASE.replace("4096", "600").replace("lambda x: x", "lambda x: 2 * x"))
+    (tmp_path / "case.py").write_text(CASE.replace("4096", "600").replace('"y": x', '"y": 2 * x'))
     done = CliRunner().invoke(cli.app, words)
     assert done.exit_code == 1 and "element 0 is" in done.stderr, "a wrong answer is no race"
 

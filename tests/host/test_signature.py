@@ -11,6 +11,8 @@ from fourways import building, host, kernels
 CASES = Path(__file__).parents[1] / "cases"
 FILES = [*map(kernels.path, kernels.names()), *sorted(CASES.glob("*.cu"))]
 NO_HOST_WAY = {"long_scan", "normalise", "scan"}  # they use CUB
+NO_HOST_WAY |= {"first", "scale"}  # not extern "C": the host way finds them by name_expressions
+NO_HOST_WAY |= {"widths"}  # uint64_t is unsigned long here, and unsigned long long for NVRTC
 
 
 def told_by_host(path: Path) -> dict[str, kernels.Signature]:

@@ -8,14 +8,14 @@ name, which can be read from the PTX. NVRTC compiles the file, or nvcc if NVRTC 
 import math
 import re
 import tempfile
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from fourways import kernels, toolchain
-from fourways.building.compile import BuildError, build
+from fourways.building.compile import COMPILERS, BuildError, build
 from fourways.kernels import InputError, Limits, Signature
-from fourways.tables import Column, Row, Table
 
 _ASKING = """{telling}
 namespace fourways_signature {{
@@ -31,6 +31,11 @@ _INSTANCE = (  # outside of any namespace, so that a kernel may have any name
     "{number}, fourways_signature::of_<decltype({entry})>::signature_>();\n"
     "template __global__ void fourways_signature::keep_<{number}, decltype({entry}), {entry}>(void **);"
 )
+KEPT = """
+template <class F_, F_ *kernel_> __global__ void fourways_keep_(void **here_) {{ *here_ = (void *)kernel_; }}
+template __global__ void fourways_keep_<decltype({entry}), {entry}>(void **);
+"""
+"""The lines that make a compiler keep an instance of a template, which nothing in its file uses."""
 _KEEP = "_ZN18fourways_signature5keep_ILi"
 _ENTRY = re.compile(r"\.entry ([\w$]+)\([^)]*\)([^{]*)\{(.*?)\n\}", re.DOTALL)
 _DIRECTIVE = re.compile(r"\.(maxntid|reqntid|reqnctapercluster) (\d[\d, ]*)")
@@ -53,46 +58,85 @@ def signatures(path: Path | str, entries: Sequence[str] = (), options: Sequence[
         entries = [kernels.meant(there, entry, path.name) for entry in entries or plain or [""]]
     except InputError as error:
         raise BuildError(str(error)) from None
-    instances = "\n".join(_INSTANCE.format(number=number, entry=entry) for number, entry in enumerate(entries))
-    with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
-        asking = Path(folder, path.name)
-        asking.write_text(_ASKING.format(telling=kernels.TELLING, path=path, instances=instances), encoding="utf-8")
-        ptx = _ptx(asking, [f"-I{path.parent}", *(each for each in options if not _NOT_FOR_PTX.fullmatch(each))])
+    ptx = _asked(path, entries, ["-rdc=true", *options])
     by_entry = {}
-    for name, number in re.findall(r"\.entry (_ZN18fourways_signature5show_ILi(\d+)E\w+)", ptx):
-        entry = entries[int(number)]
+    for number, entry in enumerate(entries):
         try:
-            told = kernels.signature(entry, kernels.demangled(name), there[entry.partition("<")[0]].written)
+            told = kernels.signature(entry, _shown(ptx, number), there[entry.partition("<")[0]].written)
             by_entry[entry] = replace(told, limits=_limits(ptx, number))
         except ValueError as error:
             raise BuildError(f"{path.name}: {error}") from None
-    return {entry: by_entry[entry] for entry in entries}
+    return by_entry
 
 
-def signature_rows(of_kernels: Iterable[Signature]) -> list[Row]:
-    """Return a row for each parameter of each kernel: `entry`, and the fields of `Parameter`."""
-    return [{"entry": each.entry} | asdict(parameter) for each in of_kernels for parameter in each.parameters]
+class Told(NamedTuple):
+    """What the compiler tells of one kernel: its signature, its name in machine code, and the answers to questions."""
+
+    signature: Signature
+    symbol: str
+    answers: list[Signature]
 
 
-def signature_table(rows: Sequence[Row]) -> Table:
-    """Show the rows of `signature_rows`."""
-    columns: list[Column] = [
-        ("kernel", "entry"),
-        ("parameter", "name"),
-        "type",
-        ("is", "kind"),
-        ("bytes", lambda row: str(row["size"])),
-        ("NumPy's dtype", lambda row: row["dtype"] or f"none: {row['why']}"),
-    ]
-    return Table("signature", rows, columns, "An output is a pointer that is not to const: it may be read as well.")
+def told(path: Path, entry: str, options: Sequence[str] = (), head: str = "", types: Sequence[str] = ()) -> Told:
+    """Return the signature of the kernel `entry`, and for each of `types` the parameters that it holds.
+
+    A type is the text of a `fourways_signature::told_<...>`, which may use the C++ text `head`; both stand behind the
+    kernel's file. Raises BuildError if neither NVRTC nor nvcc compiles this.
+    """
+    there, _ = toolchain.declared(path, options)
+    questions = "\n".join(
+        f"template __global__ void fourways_signature::show_<{number}, {type}>();"
+        for number, type in enumerate(types, 1)
+    )
+    ptx = _asked(path, [entry], options, f"{head}\n{questions}")
+    try:
+        signature = kernels.signature(entry, _shown(ptx, 0), there[entry.partition("<")[0]].written)
+        answers = [kernels.signature("", _shown(ptx, number), "") for number in range(1, len(types) + 1)]
+    except ValueError as error:
+        raise BuildError(f"{path.name}: {error}") from None
+    kernel = _kernel(ptx, 0)
+    return Told(replace(signature, limits=_limits(ptx, 0)), kernel[1] if kernel else entry, answers)
 
 
-def _limits(ptx: str, number: str) -> Limits:
-    """The limits of the kernel of this number, whose address its `keep_` takes."""
+def symbol(path: Path, entry: str, options: Sequence[str], compiler: str) -> str:
+    """Return the name of the kernel `entry` in the machine code that a compiler makes.
+
+    The compilers' names may differ: `uint64_t` is `unsigned long long` for NVRTC, and `unsigned long` for nvcc. Raises
+    BuildError if the compiler refuses the file.
+    """
+    kernel = _kernel(_asked(path, [entry], options, compilers=(compiler,)), 0)
+    return kernel[1] if kernel else entry
+
+
+def _asked(
+    path: Path, entries: Sequence[str], options: Sequence[str], more: str = "", compilers: Sequence[str] = COMPILERS
+) -> str:
+    """The PTX whose names tell the types of the kernels `entries`, each by its number."""
+    instances = "\n".join(_INSTANCE.format(number=number, entry=entry) for number, entry in enumerate(entries))
+    text = _ASKING.format(telling=kernels.TELLING, path=path, instances=f"{instances}\n{more}")
+    with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
+        asking = Path(folder, path.name)
+        asking.write_text(text, encoding="utf-8")
+        words = [f"-I{path.parent}", *(each for each in options if not _NOT_FOR_PTX.fullmatch(each))]
+        return _ptx(asking, words, compilers)
+
+
+def _shown(ptx: str, number: int) -> str:
+    """The type that the empty kernel of this number tells."""
+    name = re.search(rf"\.entry (_ZN18fourways_signature5show_ILi{number}E\w+)", ptx)
+    return kernels.demangled(name[1]) if name else ""
+
+
+def _kernel(ptx: str, number: int) -> re.Match[str] | None:
+    """The entry of the kernel of this number, whose address its `keep_` takes; None if another unit defines it."""
     entries = {each[1]: each for each in _ENTRY.finditer(ptx)}
     keep = next(each[3] for name, each in entries.items() if name.startswith(f"{_KEEP}{number}E"))
-    entry = next((entries[word] for word in re.findall(r"[\w$]+", keep) if word in entries), None)
-    if not entry:  # the kernel is only declared here: another unit defines it
+    return next((entries[word] for word in re.findall(r"[\w$]+", keep) if word in entries), None)
+
+
+def _limits(ptx: str, number: int) -> Limits:
+    """The limits of the kernel of this number."""
+    if not (entry := _kernel(ptx, number)):
         return kernels.NO_LIMITS
     told = {name: tuple(map(int, numbers.split(","))) for name, numbers in _DIRECTIVE.findall(entry[2])}
     shared = {name: int(bits) // 8 * int(count or 1) for bits, name, count in _STATIC.findall(ptx) if name in entry[3]}
@@ -100,14 +144,16 @@ def _limits(ptx: str, number: str) -> Limits:
     return Limits(math.prod(told.get("maxntid", (0,))), block, cluster, sum(shared.values()))
 
 
-def _ptx(path: Path, options: Sequence[str]) -> str:
-    """Compile to PTX by NVRTC, else by nvcc. With `-rdc` the file may call functions of other translation units."""
-    try:
-        return build(path, "nvrtc", "90", "ptx", ["-rdc=true", *options]).code.decode(errors="replace")
-    except BuildError as by_nvrtc:
+def _ptx(path: Path, options: Sequence[str], compilers: Sequence[str]) -> str:
+    """Compile to PTX by the first of the compilers that takes the file."""
+    refusals: list[BuildError] = []
+    for compiler in compilers:
         try:
-            return build(path, "nvcc", "90", "ptx", ["-rdc=true", *options]).code.decode(errors="replace")
-        except BuildError as by_nvcc:
-            words = "\n".join(error.said for error in (by_nvrtc, by_nvcc))
-            advice = str(by_nvcc).rpartition("Advice: ")[2]  # nvcc has the host's headers, too
-            raise BuildError(f"neither compiler takes {path.name}", words, advice) from None
+            return build(path, compiler, "90", "ptx", options).code.decode(errors="replace")
+        except BuildError as refusal:
+            refusals.append(refusal)
+    if len(refusals) == 1:
+        raise refusals[0]
+    words = "\n".join(refusal.said for refusal in refusals)
+    advice = str(refusals[-1]).rpartition("Advice: ")[2]  # nvcc has the host's headers, too
+    raise BuildError(f"neither compiler takes {path.name}", words, advice)

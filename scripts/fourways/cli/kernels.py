@@ -1,5 +1,7 @@
-"""The commands on kernels' files: `fourways build`, `fourways signature`, `fourways link`."""
+"""The commands on kernels' files: `fourways build`, `fourways link`."""
 
+import tempfile
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -33,10 +35,13 @@ def build(
     archs, rows, failed = toolchain.architectures(arch or ["sm_90"]), [], []
     for name in kernels:
         path = lesson.kernel_file(name)
-        with options.errors.status(f"compiling {path.name}"):
-            mine = options.target(name, entry, case) if case else None
-            given = [*(mine.options if mine else ()), *(option or ())]
-            built = building.rows(path, archs, given, mine.entry if mine else entry)
+        with options.errors.status(f"compiling {path.name}"), tempfile.TemporaryDirectory() as folder:
+            given = [*(option or ())]
+            if case:
+                mine = options.target(name, case).case
+                path, given = mine.source.file(Path(folder)), [*mine.source.all_options, *given]
+                entry = mine.kernel.partition("<")[0].rpartition("::")[2]  # the compilers' mangled names may differ
+            built = building.rows(path, archs, given, entry)
         rows += built
         if all(row["not_built"] for row in built):
             failed.append(path.name)
@@ -47,95 +52,30 @@ def build(
         raise RuntimeError(f"not built: {', '.join(failed)}")
 
 
-def signature(
-    kernel: options.Kernel,
-    entry: Annotated[
-        list[str] | None,
-        typer.Option(help="Only this kernel, or an instance of a template, as `scale<float, 4>`; several times."),
-    ] = None,
-    option: Annotated[
-        list[str] | None, typer.Option("--option", "-o", help="For the compiler, e.g. `-o -DREAL=double`.")
-    ] = None,
-    json_file: options.Json = None,
-) -> None:
-    """Show the parameters of a file's kernels as the compiler has them: types without typedefs, NumPy's dtypes.
-
-    `fourways signature my.cu` shows all kernels of a file but templates, of which there are as many as instances:
-    `fourways signature my.cu --entry "scale<float, 4>"`. Needs no GPU.
-
-    A pointer to const is an input. NVRTC is asked, and nvcc where NVRTC refuses the file.
-    """
-    from fourways import building, lesson, toolchain
-
-    path = lesson.kernel_file(kernel)
-    with options.errors.status(f"asking the compiler about {path.name}"):
-        signatures = building.signatures(path, entry or (), option or ())
-        there, _ = toolchain.declared(path, option or ())
-    table = building.signature_table(building.signature_rows(signatures.values()))
-    for each in signatures.values():
-        options.say(each)
-    if table.rows:  # a kernel without parameters has none
-        options.console.print(table)
-    if templates := [each.example for each in there.values() if each.template is not None and not entry]:
-        options.tell(f"Left out are templates; name an instance with --entry, such as {', '.join(templates)}.")
-    options.keep(json_file, [table], None, lambda: None)
-
-
 def link(
-    units: Annotated[list[str] | None, typer.Argument(help="Files, or sources in quotes; default: cpp/link.")] = None,
+    units: Annotated[list[str] | None, typer.Argument(help="Files; default: the plug-in program of cpp/link.")] = None,
     entry: Annotated[str, typer.Option(help='The `extern "C"` kernel of these units.')] = "apply_transform",
-    build: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--build",
-            "-b",
-            help="Only this one; several times. `one source`, `PTX, nvJitLink`, `LTO-IR, nvJitLink`, `nvcc -rdc=true` "
-            "or `nvcc -dlto`, in quotes.",
-        ),
-    ] = None,
-    arch: Annotated[
-        list[str] | None, typer.Option("--arch", "-a", help="E.g. `90`, or `all`; default: the GPU's, else sm_90.")
-    ] = None,
-    elements: Annotated[int, typer.Option(help="Elements that the kernel is checked and timed on.", min=1)] = 2**26,
-    device: Annotated[int | None, typer.Option(help="The GPU that runs it: a CUDA device ordinal.", min=0)] = None,
-    case: options.CaseFile = None,
-    reference: Annotated[
-        str | None, typer.Option(help="What is right: `module.py:function`, of the inputs. Default: see above.")
-    ] = None,
+    arch: options.Arch = None,
     json_file: options.Json = None,
-    figure: options.FigureFile = None,
 ) -> None:
-    """Link a program of several files in up to five builds, and show which inlined the call between the files.
+    """Link a program of several files in five forms, and show the calls that are left between the files.
 
     `fourways link` takes the plug-in program of cpp/link: a library's kernel that calls a user's function.
-    A call that is left costs registers and time; link-time optimization (LTO) inlines it, as one source does.
+    A call that is left costs registers and time; link-time optimization (LTO) inlines it, as one source does. The
+    options of `cuda.core` and the commands of nvcc and nvlink are shown.
 
-    `fourways link --arch all` shows the calls left for seven architectures. No GPU is needed, but only on one (which:
-    `--device 1`) is the program checked, against NumPy, and timed.
-
-    `fourways link library.cu my.cu --entry my_kernel --case my_case.py` takes files of your own; `fourways case my.cu`
-    begins the case. Without one the inputs are random arrays of one size. All builds must agree with the case's
-    reference, or with `--reference expected.py:function`; without either with the first that could be made. NaN is
-    never right. A number is a lesson's kernel: `fourways link 1 --entry doublify`.
-
-    `fourways link library.ltoir my.cu --build "LTO-IR, nvJitLink" --entry my_kernel` takes what is compiled already
-    (.ptx, .cubin, .ltoir, .fatbin, .o, .a). A build that cannot use it says so in its row; one that fails has its row,
-    too, and then the command fails at the end.
+    `fourways link library.cu my.cu --entry my_kernel` takes files of your own. A number is a lesson's kernel:
+    `fourways link 1 --entry doublify`. `--arch all` links for seven architectures. No GPU is needed.
     """
-    from fourways import lesson, link_builds
+    from fourways import kernels, lesson, linking, tables
 
-    options.one_of(build, list(link_builds.BUILDS), "--build")
-    with options.refusing("--device"):
-        link_builds.find_gpu(device)
-    archs = toolchain.architectures(arch or [])
-    files = [str(lesson.kernel_file(unit)) if unit.isdigit() else unit for unit in units or ()]
-    with options.errors.status("compiling and linking"):
-        rows = link_builds.link_all(files, entry, archs, elements, device, reference, build or (), case)
-    table = link_builds.table(rows)
-    options.console.print(link_builds.inlining_table(rows) if len(archs) > 1 else table)
-    for remark in link_builds.remarks(rows):
-        options.tell(remark)
-    builds = len({row["build"] for row in rows})
-    options.keep(json_file, [table], figure, lambda: link_builds.figure(rows, f"{entry}, linked in {builds} builds"))
-    if problems := link_builds.problems(rows):
-        raise RuntimeError("\n".join(problems))
+    folder = kernels.root() / "cpp" / "link"
+    files = [lesson.kernel_file(unit) if unit.isdigit() else kernels.user_file(unit) for unit in units or ()]
+    rows: list[tables.Row] = []
+    for each in toolchain.architectures(arch or [toolchain.gpu_arch()]):
+        table = linking.compare(files or [folder / "apply_transform.cu", folder / "user_transform.cu"], entry, each)
+        rows += [row | {"arch": each} for row in table.rows]
+        options.console.print(table)
+    options.keep(json_file, [tables.Table("linking", rows)], None, lambda: None)
+    if refused := [f"{row['form']}, {row['arch']}: {row['refused']}" for row in rows if row.get("refused")]:
+        raise RuntimeError("\n".join(refused))

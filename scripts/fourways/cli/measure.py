@@ -16,9 +16,7 @@ def check(
         typer.Argument(metavar="KERNELS", help="Lessons or kernels by number or name, or .cu files of your own."),
     ] = None,
     way: options.Ways = None,
-    entry: options.Entry = None,
     case: options.CaseFile = None,
-    reference: options.Reference = None,
     timeout: options.Timeout = 60,
     sanitizer: Annotated[
         str | None,
@@ -30,15 +28,31 @@ def check(
 
     `fourways check 1 --way host` checks lesson 01 on the CPU. Outputs are poisoned first, NaN fails.
 
-    `fourways check my.cu --case my_case.py` checks a kernel of your own. The case gives the inputs (arrays, numbers,
-    structs) and the right answer; `fourways case my.cu` begins it for you. Without a case, arrays are random and of one
-    size, numbers are 1, structs are all zeros, and the host way gives the right answer.
+    `fourways check my.cu --case my_case.py` checks a kernel of your own. Its case says the arguments, the right answer
+    and, where wanted, the launch, all by name. For `amplify(const float *x, float *y, int n, float gain)`:
 
-    `fourways check a.cu b.cu --case my_case.py --json rows.json` checks several files by one case. If a file cannot be
-    checked, its row says why, and the other files are checked.
+    ```python
+    import numpy as np
 
-    `fourways check my.cu --sanitize thread` runs the kernel on the CPU and names the lines of a race between threads of
-    a block or between blocks. `--sanitize address` names the lines that use an array beyond its ends. No GPU is needed.
+    def arguments(size):  # None: the kernel only writes it
+        x = np.linspace(-1, 1, size, dtype=np.float32)
+        return {"x": x, "y": None, "n": np.int32(size), "gain": np.float32(1.5)}
+
+    def reference(x, gain):  # takes what it names
+        return {"y": gain * x}
+
+    def launch(size, **arguments):  # this is the default
+        return max(1, -(-size // 256)), 256  # grid, block, and, if any, bytes of shared memory
+    ```
+
+    A compiler compares the types first. A name that both functions return is an array that the kernel changes in place.
+    A way that refuses the kernel is a row, "not built", and the others go on. A case may also define `kernel`,
+    `options`, `constants`, `rtol`, `atol`, `sizes`, `same` and `same_value_races`:
+    `python -m pydoc fourways.own_kernel` tells about each.
+
+    `fourways check my.cu --case my_case.py --sanitize thread` runs the kernel on the CPU and names the lines of a race
+    between threads of a block or between blocks. `--sanitize address` names the lines that use an array beyond its
+    ends. No GPU is needed.
     """
     from fourways import building, checking, host, lesson
     from fourways.kernels import InputError, NotThereError
@@ -53,8 +67,8 @@ def check(
     chosen: dict[Any, str] = {}  # the names in rows, by lesson, case, or the error that refuses a file
     for name in targets or [each.number for each in lesson.all_lessons()]:
         try:
-            target = options.target(name, entry, case, reference, timeout)
-            chosen[target] = target.slug if isinstance(target, lesson.Lesson) else name
+            target = options.target(name, case, timeout)
+            chosen[target] = name if target.case else target.name
         except NotThereError:  # before any work
             raise
         except (InputError, building.BuildError) as error:
@@ -67,7 +81,7 @@ def check(
             kept[:] = [checking.outcomes(rows)]
     if not sanitizer and any(is_host(row["way"]) and row["outcome"] == "right" for row in rows):
         options.console.print("Not looked for on the CPU: races, overruns of static shared memory (--sanitize).")
-    good = ("right", "not run", "nothing was found")
+    good = ("right", "not run", "not built", "nothing was found")
     raise typer.Exit(0 if all(row["outcome"].startswith(good) for row in rows) else 1)
 
 
@@ -91,26 +105,22 @@ def _judged(target: Any, way: Sequence[str] | None, timeout: int, sanitizer: str
 
 def _checked(target: Any, way: Sequence[str] | None, timeout: int) -> Sequence[Row]:
     """Check the ways of a target and print the table. A kernel that runs on the CPU only is also compiled for a GPU."""
-    from fourways import checking
-    from fourways.case import Case, on_a_gpu
+    from fourways import checking, own_kernel
     from fourways.ways import is_host
 
     with options.errors.status("compiling") as status:
         ways = _ways(target, way, lambda what: status.update(f"compiling {what}"))
-    if isinstance(target, Case) and (zeros := target.unfilled):
-        options.tell(zeros, "yellow")
+    for name in target.case.unset if target.case else ():
+        options.tell(f'{name} holds zeros: a case sets it by constants = {{"{name}": array}}', "yellow")
     table = checking.check(ways, timeout=timeout, tell=options.tell)
-    if isinstance(target, Case) and all(map(is_host, ways.runnable)):
-        host = next(row for row in table.rows if is_host(row["way"]))
-        note, refusal = on_a_gpu(target)
-        if note:
-            host["note"] = note
-            options.tell(note, "yellow")
-        if refusal:
-            host["outcome"] = refusal
-            raise checking.CheckFailure(f"{target.path.name} {refusal}", table.rows)
     options.console.print(table)
-    _say_judge(target)
+    if target.case and all(map(is_host, ways.runnable)):
+        line, is_compiled = own_kernel.on_a_gpu(target.case.source)
+        options.say(line)
+        refusals = [why for way, why in ways.missing.items() if why.startswith("not built") and not is_host(way)]
+        if refusals or not is_compiled:
+            table.rows[0]["outcome"] = "no way on the GPU could be built" if is_compiled else line
+            raise checking.CheckFailure(f"{target.name}: {table.rows[0]['outcome']}", table.rows)
     return table.rows
 
 
@@ -118,16 +128,15 @@ def _sanitized(target: Any, sanitizer: str) -> Row:
     """Check the host way under a sanitizer, and return the row."""
     from fourways import checking, host
 
-    sizes, looked = checking.search(lambda: _ways(target, ["host"]), sanitizer), host.SEARCHES[sanitizer][1]
+    sizes = checking.search(lambda: _ways(target, ["host"]), sanitizer, options.say)
+    looked = host.SEARCHES[sanitizer][1]
     at = f"at {len(sizes)} sizes, from {sizes[0]} to {sizes[-1]}" if sizes[1:] else f"at 1 size, {sizes[0]}"
     options.say(f"Nothing was found {at}.\nLooked for: {looked}.")
     return {"way": "host", "sizes": len(sizes), "outcome": f"nothing was found: {looked}"}
 
 
 def time(
-    kernels: Annotated[
-        list[str], typer.Argument(help="A lesson or kernel by number or name, or .cu files of your own, side by side.")
-    ],
+    kernel: options.Kernel,
     way: options.Ways = None,
     sizes: Annotated[
         str | None,
@@ -136,9 +145,7 @@ def time(
         ),
     ] = None,
     first: Annotated[bool, typer.Option("--first", help="Time process start to first result instead.")] = False,
-    entry: options.Entry = None,
     case: options.CaseFile = None,
-    reference: options.Reference = None,
     timeout: options.Timeout = 60,
     json_file: options.Json = None,
     figure: options.FigureFile = None,
@@ -151,41 +158,33 @@ def time(
     `fourways time 1 --first` times the stages of a first result, in fresh processes with cold and warm caches.
 
     `fourways time my.cu --case my_case.py` times a kernel of your own, after a check at awkward sizes as by
-    `fourways check`. `fourways time my.cu variant.cu --case my_case.py` times variants of it side by side, in turns.
+    `fourways check`, whose help shows a case.
 
-    A kernel with a wrong answer is not timed: outputs are poisoned before each sample and judged after the last one.
+    A kernel with a wrong answer is not timed: each way is checked before the samples and after them.
     Every row names its clock: the GPU's (device) or the host's.
     """
     from fourways import checking, measuring
-    from fourways.case import Case
-    from fourways.ways import WAYS, missing, side_by_side
+    from fourways.ways import WAYS, missing
 
     options.one_of(way, tuple(WAYS), "--way")
     with options.refusing("--sizes"):
         elements = measuring.parse_sizes(sizes) if sizes else []
-    if first and sizes:
-        raise typer.BadParameter("a first result is timed at one size, the lesson's", param_hint="--sizes")
-    targets = [options.target(name, entry, case, reference, timeout) for name in kernels]
-    if len(targets) > 1 and (first or not all(isinstance(target, Case) for target in targets)):
-        raise typer.BadParameter(
-            "only files of your own can be timed side by side, and not with --first", param_hint="KERNELS"
-        )
+    if first and (sizes or case):
+        option = "--sizes" if sizes else "--case"
+        raise typer.BadParameter("a first result is that of a lesson, at the lesson's one size", param_hint=option)
+    target = options.target(kernel, case, timeout)
     _refuse_missing(way, missing)
-    name = ", ".join(map(_name, targets))
-    options.say(name, "bold")
+    options.say(target.name, "bold")
     figure_of = measuring.first_result_figure if first else measuring.figure
     with options.keeping(json_file) as kept, options.errors.status("compiling") as status:
-        built = {
-            _name(target): _ways(target, way, lambda what: status.update(f"compiling {what}")) for target in targets
-        }
-        ways = side_by_side(built) if len(built) > 1 else built[name]
-        if isinstance(targets[0], Case):
+        ways = _ways(target, way, lambda what: status.update(f"compiling {what}"))
+        if target.case:
             status.update("checking")
             try:
                 checking.check(ways, timeout=timeout)
             except checking.CheckFailure as error:
                 raise checking.CheckFailure(f"{error}\na wrong answer is not timed") from None
-        for tables in _timed(ways, targets[0], elements, first, lambda text: status.update(f"timing {text}")):
+        for tables in _timed(ways, target, elements, first, lambda text: status.update(f"timing {text}")):
             for table in tables:
                 table.rows = [row | {"kernel": ways.kernel} for row in table.rows]
             kept[:] = [table for table in tables if table.rows]
@@ -194,7 +193,6 @@ def time(
             raise RuntimeError(f"nothing was timed: {tables[0].note or '; '.join(reasons)}")
     for table in kept:
         options.console.print(table)
-    _say_judge(targets[0])
     for line in measuring.warnings([row for table in kept if table.name == "timing" for row in table.rows]):
         options.tell(f"Doubtful: {line}", "yellow")
     options.keep(None, [], figure, lambda: figure_of(kept[0].rows, ways.kernel))
@@ -208,50 +206,28 @@ def _timed(
 
     if first:
         try:
-            table = measuring.first_results(target, tuple(ways.runnable), measuring.WARM, measuring.COLD_SECONDS, say)
+            table = measuring.first_results(target.name, (*ways.runnable,), measuring.WARM, measuring.COLD_SECONDS, say)
         except measuring.FirstResultError as error:
             if error.others:
                 yield [error.others]
             raise
         yield [table]
-        yield [table, measuring.compare(ways)]  # whose launches `fourways choose` takes
     elif sizes:
         for table in measuring.time_sizes(ways, sizes, say):
             yield [table]
     else:
-        say(_name(target))
+        say(target.name)
         yield [measuring.compare(ways)]
-
-
-def _name(target: Any) -> str:
-    from fourways import lesson
-
-    return target.slug if isinstance(target, lesson.Lesson) else target.path.name
 
 
 def _ways(target: Any, asked: Sequence[str] | None, say: Callable[[str], None] = lambda _: None) -> Any:
     """Build the ways asked for, or all ways of the target. Raises RuntimeError if one asked for cannot run here."""
-    from fourways import lesson
-    from fourways.case import Case
-    from fourways.ways import WAYS
-
-    if isinstance(target, Case):
-        ways, own = target.ways(asked or (), say), list(WAYS)
-    else:
-        ways, own = lesson.load(target, asked or ()), target.meta["ways"]
+    ways = target.ways(asked or (), say)
     _refuse_missing(asked, ways.missing.get)
-    return ways.only(asked or own)
+    return ways.only(asked or [*ways.functions, *ways.missing])
 
 
 def _refuse_missing(asked: Sequence[str] | None, reason_of: Callable[[str], str | None]) -> None:
     for way in asked or ():
         if reason := reason_of(way):
             raise RuntimeError(f"{way}: {reason}")
-
-
-def _say_judge(target: Any) -> None:
-    """Print the origin of the right answers for a case."""
-    from fourways.case import Case
-
-    if isinstance(target, Case):
-        options.console.print(target.compared_with, markup=False, highlight=False)

@@ -14,4 +14,4 @@ With `sanitize` a launch looks for more, and raises SanitizerError: "thread" fin
 from fourways.host.compile import CompileError, HostKernel, compile, noting
 from fourways.host.launch import check_shape
 from fourways.host.process import KernelError, SanitizerError
-from fourways.host.sanitize import SEARCHES, finding, sanitizing
+from fourways.host.sanitize import SEARCHES, finding, same_value, sanitizing

@@ -56,11 +56,8 @@ class CompileError(RuntimeError):
     """The kernel does not compile; the message holds the compiler's own words."""
 
 
-Note = Callable[[Sequence[Any], Sequence[int]], Callable[[], None] | None]
-"""What `noting` calls with the arguments of a launch and its shape: grid and block, six numbers.
-
-What it returns, if anything, is called after the launch.
-"""
+Note = Callable[[Sequence[Any], Sequence[int]], Any]
+"""What `noting` calls with the arguments of a launch and its shape: grid and block, six numbers."""
 
 
 class HostKernel:
@@ -87,12 +84,11 @@ class HostKernel:
         limits = self.signature.limits
         shape = check_shape(grid, block, shared_mem, self.max_dynamic_shared_size_bytes, limits)
         values = check_arguments(self.signature, args)
-        finished = HostKernel._note(args, shape) if HostKernel._note else None
+        if HostKernel._note:
+            HostKernel._note(args, shape)
         variables = self._process.memory
         launch = Launch(self.signature, self._number, shape, int(shared_mem), self._timeout, values, variables)
         self._process.launch(launch)
-        if finished:
-            finished()
 
 
 @contextmanager

@@ -18,9 +18,9 @@ _ORDER = (
     "Blocks run in any order, or at once: let one block alone write an element, or use atomicAdd and its like; "
     "an atomic flag orders what another block wrote only if __threadfence() stands before it."
 )
-_SAME = (
+SAME = (
     "Both wrote the same value, as in every race that was seen, so the answer does not depend on the order of the "
-    "blocks. To say that this is meant, write with atomicExch."
+    "blocks. To say that this is meant, write with atomicExch, or same_value_races = True into the kernel's case."
 )
 
 
@@ -41,7 +41,7 @@ def explain_race(report: bytes, launch: Launch, layout: Layout, program: Path) -
     _, memory, offset, *numbers, is_of_one_value = _RACE.unpack(report)
     later, earlier = _Access(*numbers[:4]), _Access(*numbers[4:8])
     name, array, element = nearest(memory, offset, launch, layout)
-    advice = _SAME if is_of_one_value else _ORDER
+    advice = SAME if is_of_one_value else _ORDER
     return "\n".join(
         [
             f"A race between blocks, at element {element} of {name}, which has {array.size}. No array was changed.",

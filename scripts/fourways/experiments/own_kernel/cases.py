@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from fourways import building, checking, kernels
-from fourways.case import Case, on_a_gpu
+from fourways import checking, kernels, own_kernel
+from fourways.own_kernel import Case
 from fourways.tables import Column, Row, Table
 
 TIMEOUT = 10  # seconds
@@ -63,7 +63,7 @@ def ladder() -> Table:
     rows = []
     for rung in LADDER:
         path = _cases() / f"{rung.name}.cu"
-        sizes, outcome = _check(Case.load(path, case=path.with_suffix(".py"), timeout=TIMEOUT))
+        sizes, outcome = _check(own_kernel.read(path, path.with_suffix(".py"), TIMEOUT))
         rows.append({**rung._asdict(), "sizes": sizes, "check": outcome})
     columns: list[Column] = [
         ("kernel", "name"),
@@ -84,7 +84,7 @@ def mistakes() -> Table:
             for suffix, edits in ((".cu", mistake.edits), (".py", mistake.case_edits)):
                 text = (_cases() / f"{mistake.kernel}{suffix}").read_text(encoding="utf-8")
                 Path(folder, name + suffix).write_text(_edited(text, edits), encoding="utf-8")
-            case = Case.load(Path(folder, f"{name}.cu"), case=Path(folder, f"{name}.py"), timeout=TIMEOUT)
+            case = own_kernel.read(Path(folder, f"{name}.cu"), Path(folder, f"{name}.py"), TIMEOUT)
             outcomes = {"check": _check(case)[1], "sanitize": search(case)}
             rows.append({"kernel": mistake.kernel, "mistake": mistake.words} | outcomes)
     check = "fourways check", lambda row: _brief(row["check"])
@@ -112,7 +112,8 @@ def _check(case: Case) -> tuple[int, str]:
     except checking.CheckFailure as failure:
         rows = failure.rows
     row = next(row for row in rows if row["way"] == "host")
-    return row["sizes"], (row["outcome"] == "right" and on_a_gpu(case)[1]) or row["outcome"]
+    line, is_compiled = own_kernel.on_a_gpu(case.source) if row["outcome"] == "right" else ("", True)
+    return row["sizes"], row["outcome"] if is_compiled else line
 
 
 def search(case: Case) -> str:
@@ -120,9 +121,7 @@ def search(case: Case) -> str:
     try:
         checking.search(lambda: case.ways(["host"]), "thread")
     except checking.CheckFailure as failure:
-        return str(failure)
-    except building.BuildError:
-        return NO_SEARCH
+        return NO_SEARCH if "nothing was checked" in str(failure) else str(failure)
     return CLEAN
 
 

@@ -1,6 +1,5 @@
 """The judge of the page's exercise: a kernel of the learner's own, with its case."""
 
-import re
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -8,185 +7,96 @@ from typing import Any
 
 import numpy as np
 
-from fourways import building, checking, host, kernels, sass
-from fourways.case import Case, on_a_gpu
+from fourways import building, checking, kernels, own_kernel
 from fourways.experiments.own_kernel.cases import CLEAN, NO_SEARCH, TIMEOUT, search
+from fourways.own_kernel import Case
 
-_LAUNCHES = re.compile(r"\b(?:__global__|RawKernel|RawModule|SourceModule)\b")
 StandIn = Callable[[Any], Callable[..., None]]
-"""A question's function in the kernel's place."""
+"""A function in the kernel's place, made for a question."""
 
 
-def judge(kernel: str, case: str, known: str) -> str:
-    """Judge the text of a kernel, with the text of its case, by the host way; `known` is a kernel not to be copied.
+def judge(kernel: str, case: str) -> str:
+    """Judge the text of a kernel, with the text of its case, by the host way: "Right ...", or "Not yet: ...".
 
-    Returns "Right …", or "Not yet: …" and what is wrong first. The kernel must be right at the case's sizes, be
-    compiled by a GPU's compiler into other machine code than `known`, and race with nobody. The case must be able to
-    refuse: its reference must not launch a kernel, and must depend on the inputs. A kernel that does nothing, one that
-    writes the same number everywhere, and one whose numbers are wrong by a tenth may not pass. Unless the case has a
-    `launch`, some size must need several blocks, so that one without `blockIdx` may not pass either. A race is refused
-    even where all writes agree.
+    The kernel must be right at the case's sizes, be compiled for a GPU, and race with nobody. The case must be able to
+    refuse: a kernel that does nothing, one that writes one number everywhere, and one whose numbers are wrong by a
+    tenth may not pass.
     """
     if not (isinstance(kernel, str) and isinstance(case, str)):
         return "Not yet: the kernel and its case are two texts."
-    if len(names := kernels.parameters(kernel)) > 1:
-        return f"Not yet: the text holds {len(names)} kernels ({', '.join(names)}); the judge takes one."
     with tempfile.TemporaryDirectory() as folder:
-        files = {Path(folder, "mine.cu"): kernel, Path(folder, "mine_case.py"): case, Path(folder, "known.cu"): known}
-        for path, text in files.items():
-            path.write_text(text, encoding="utf-8")
-        mine, given, other = files
+        mine, given = Path(folder, "mine.cu"), Path(folder, "mine_case.py")
+        mine.write_text(kernel, encoding="utf-8")
+        given.write_text(case, encoding="utf-8")
         try:
-            launched: list[Any] = []
-            with host.noting(lambda *launch: launched.append(launch)):
-                problem = _refusal(Case.load(mine, case=given, timeout=TIMEOUT), other, launched)
-        except (kernels.InputError, building.BuildError, sass.SassError, RuntimeError) as error:
+            problem = _problem(own_kernel.read(mine, given, TIMEOUT))
+        except checking.CheckFailure as failure:
+            problem = str(failure).splitlines()[0]
+        except (kernels.InputError, building.BuildError, RuntimeError) as error:
             return checking.not_yet(error)
     return problem if problem.startswith("Right") else f"Not yet: {problem}"
 
 
-def _refusal(case: Case, known: Path, launched: list[Any]) -> str:
-    """Return what is wrong first, or "Right …". `launched` has an element for each launch by the host way so far."""
-    if not case.has_reference:
-        return "the case has no reference, so the kernel would judge itself."
+def _problem(case: Case) -> str:
+    """Return what is wrong first, or "Right ..."."""
     ways = case.ways(["host"])
-    if "host" in ways.missing:
-        why = checking.not_yet(building.BuildError(ways.missing["host"]))
-        return f"it cannot run on the CPU: {why.removeprefix('Not yet: ')}"
-    questions = [ways.question(size) for size in ways.sizes or checking.SIZES]
-    if launched or (case.file and _LAUNCHES.search(case.file.read_text(encoding="utf-8"))):
-        return "the reference runs a kernel. Let it compute the answer by NumPy alone."
-    if _passes(lambda _: lambda *values: None, questions):
-        return "a kernel that does nothing passes this case, at all its sizes."
-    varied, is_constant = _varied(case, questions)
-    if is_constant:
-        return "the reference gives the same answer whatever the inputs hold."
-    same_everywhere = _same_everywhere(questions)
+    if why := ways.missing.get("host"):
+        return checking.not_yet(RuntimeError(why)).removeprefix("Not yet: ")
+    sizes = ways.sizes or checking.SIZES
+    questions = [ways.question(size) for size in sizes]
     stand_ins: dict[str, StandIn] = {
-        "that writes one and the same number everywhere passes this case, at all its sizes.": lambda _: same_everywhere,
-        "whose numbers are wrong by a tenth passes this case: its rtol or atol is too wide.": _wrong_by_a_tenth,
+        "that does nothing passes at all sizes: choose inputs that the kernel must change.": _nothing,
+        "that writes one number everywhere passes at all sizes: choose inputs with different answers.": _one_number(
+            questions
+        ),
+        "whose numbers are wrong by a tenth passes: rtol or atol is too wide.": _a_tenth_more,
     }
     for what, stand_in in stand_ins.items():
-        if _passes(stand_in, questions) and not _tells_apart(stand_in, ways.functions["host"], varied):
-            return f"a kernel {what}"
-    try:
-        checking.check(ways)
-    except checking.CheckFailure as failure:
-        return str(failure).splitlines()[0]
-    if not case.has_launch and all(shape[:3] == [1, 1, 1] for _, shape in launched):
-        return "the case's sizes fill one block only, so blocks are not tried. Add a size above 256."
-    note, refusal = on_a_gpu(case)
-    if note or refusal:
-        return refusal or note or ""
-    if _is_copy(case, known):
-        return "it compiles to the machine code of this page's kernel. Write one of your own."
+        if all(checking.verdict(stand_in(question), "host", *question) is None for question in questions):
+            return f"with this case a kernel {what}"
+    checking.check(ways)
+    line, is_compiled = own_kernel.on_a_gpu(case.source)
+    if not is_compiled:
+        return f"right on the CPU, but: {line}"
     races = search(case)
     if races not in (CLEAN, NO_SEARCH):
         return f"right, but {races.splitlines()[0]}"
-    sizes = ways.sizes or checking.SIZES
     at = f"{len(sizes)} sizes, from {min(sizes):,} to {max(sizes):,}" if sizes[1:] else f"size {sizes[0]:,}"
     return f"Right at {at}; {races}."
 
 
-def _passes(stand_in: StandIn, questions: Sequence[Any]) -> bool:
-    """Return whether a function in the kernel's place is right at every size."""
-    return all(checking.verdict(stand_in(question), "host", *question) is None for question in questions)
+def _writing(contents: Sequence[Any]) -> Callable[..., None]:
+    """Return a function that writes these contents into its last arguments."""
+
+    def write(*values: Any) -> None:
+        for output, content in zip(values[-len(contents) :], contents, strict=True):
+            output[...] = content
+
+    return write
 
 
-def _fill(outputs: Sequence[np.ndarray], contents: Sequence[Any]) -> None:
-    for output, content in zip(outputs, contents, strict=True):
-        output[...] = content
+def _nothing(_: Any) -> Callable[..., None]:
+    return lambda *values: None
 
 
-def _wrong_by_a_tenth(question: Any) -> Callable[..., None]:
-    """Return a function that writes 1.1 times the right numbers, or twice the right integers."""
-    contents = [_a_tenth_more(right) for right in question[1].values()]
-    return lambda *values: _fill(values[-len(contents) :], contents)
+def _one_number(questions: Sequence[Any]) -> StandIn:
+    """Return what writes the last right number of the largest question into every element."""
+    largest = max(questions, key=lambda question: int(question[0][0]))
+    return lambda _: _writing([right.ravel()[-1] if right.size else 0 for right in largest[1].values()])
 
 
-def _a_tenth_more(right: np.ndarray) -> np.ndarray:
-    if right.dtype.names:
-        wrong = right.copy()
-        for name in right.dtype.names:
-            wrong[name] = _a_tenth_more(right[name])
-        return wrong
-    if right.dtype.kind == "b":
-        return ~right
-    with np.errstate(over="ignore"):
-        return right * right.dtype.type(1.1) if right.dtype.kind in "fc" else right + right
+def _a_tenth_more(question: Any) -> Callable[..., None]:
+    """Return what writes 1.1 times the right numbers, or twice the right integers."""
 
-
-def _same_everywhere(questions: Sequence[Any]) -> Callable[..., None]:
-    """Return a function that fills each output with the number in the middle between its least and its greatest."""
-    expected = [question[1] for question in questions]
-    middles = []
-    for name in expected[0]:
-        numbers = np.concatenate([right[name].ravel() for right in expected])
-        middles.append(numbers[-1:])
-        if numbers.size and numbers.dtype.kind in "fiu":
-            least, greatest = numbers.min(), numbers.max()
-            with np.errstate(all="ignore"):
-                middles[-1] = least if least == greatest else numbers.dtype.type(least / 2 + greatest / 2)
-    return lambda *values: _fill(values[-len(middles) :], middles)
-
-
-def _tells_apart(wrong: StandIn, right: Callable[..., None], questions: Sequence[Any]) -> bool:
-    """Return whether the questions that the kernel can be asked refuse a stand-in, and pass the kernel."""
-    asked = [question for question in questions if _runs(right, question)]
-    return not _passes(wrong, asked) and _passes(lambda _: right, asked)
-
-
-def _runs(function: Callable[..., None], question: Any) -> bool:
-    """Return whether a call ends without an error, right or wrong. A changed integer may lead beyond an array."""
-    try:
-        checking.verdict(function, "host", *question)
-    except Exception:
-        return False
-    return True
-
-
-def _varied(case: Case, questions: Sequence[Any]) -> tuple[list[Any], bool]:
-    """Return a small question with an input changed, as often as the answer differs; and whether it never does.
-
-    An answer that the reference refuses to give differs, too. Without an array or a number among the inputs, the answer
-    cannot differ.
-    """
-    question = next((each for each in reversed(questions) if 0 < each[0][0] < 2000), questions[-1])
-    inputs, expected, *rest = question
-    varied, others, refused = [], 0, False
-    for number, value in enumerate(inputs[1:], 1):
-        for other in _others(value):
-            others += 1
-            values = (*inputs[:number], other, *inputs[number + 1 :])
-            try:
-                with np.errstate(all="ignore"):
-                    answer = case.reference(*values)
-            except Exception:
-                refused = True
-            else:
-                if not all(map(checking.same, answer.values(), expected.values())):
-                    varied.append((values, answer, *rest))
-    return varied, bool(others) and not (varied or refused)
-
-
-def _others(value: Any) -> list[Any]:
-    """Return other values for an input: an array reversed, filled with an element, or with 0; another number."""
-    if isinstance(value, np.ndarray) and value.size:
-        flat = value.ravel()
-        filled = (np.full_like(flat, flat[place]) for place in (0, -1))
-        return [each.reshape(value.shape) for each in (flat[::-1].copy(), *filled, np.zeros_like(flat))]
-    if isinstance(value, np.integer):
+    def wrong(right: np.ndarray) -> np.ndarray:
+        if right.dtype.names:
+            several = right.copy()
+            for name in right.dtype.names:
+                several[name] = wrong(right[name])
+            return several
+        if right.dtype.kind == "b":
+            return ~right
         with np.errstate(over="ignore"):
-            return [value + value.dtype.type(1)]
-    return [value.dtype.type(2 * value + 1)] if isinstance(value, np.floating) else []
+            return right * right.dtype.type(1.1) if right.dtype.kind in "fc" else right + right
 
-
-def _is_copy(case: Case, known: Path) -> bool:
-    """Return whether NVRTC, or nvcc where NVRTC refuses the kernel, makes the same machine code of both."""
-    for way in ("nvrtc", "nvcc"):
-        try:
-            mine, other = (sass.listing(path, way, case.options) for path in (case.path, known))
-            return list(map(str, mine)) == list(map(str, other))
-        except building.BuildError:
-            continue
-    return False
+    return _writing([wrong(right) for right in question[1].values()])

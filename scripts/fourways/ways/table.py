@@ -1,0 +1,99 @@
+"""The table of ways from Python to a kernel.
+
+This module imports only the standard library and the style of plots, because the timed processes import it.
+"""
+
+from dataclasses import dataclass
+
+from fourways import figures
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way from Python to a kernel.
+
+    `name` is that in tags, options and tables: a lesson's function is `<kernel>_<name>`, its cell `way-<name>`. `label`
+    is its name in advice, `short` that on the book's tabs. `colour` is its colour in all figures, with a contrast of at
+    least 3 to 1 on a white page, `dark_colour` that on a dark one. `needs` are tools and packages, as
+    `toolchain.missing` names them. `on_host`: it computes on NumPy arrays, without a GPU. `is_shipped_built`: users get
+    machine code, so that no process of theirs compiles. `has_wheels`: pip installs its library without a compiler.
+    `loads_cubins`: its cell differs in one word for a cubin. `has_own_streams`: its launches take streams of its own
+    library, and none of CuPy's. `added_options` are those that CuPy's `RawModule` adds for the compiler.
+    """
+
+    name: str
+    label: str
+    short: str
+    colour: str
+    dark_colour: str
+    needs: tuple[str, ...]
+    on_host: bool = False
+    is_shipped_built: bool = False
+    has_wheels: bool = True
+    loads_cubins: bool = False
+    has_own_streams: bool = False
+    added_options: tuple[str, ...] = ()
+
+    @property
+    def compiles_with(self) -> str:
+        """The compiler that users' machines need: "nvcc", "nvrtc" or "none"."""
+        if self.is_shipped_built:
+            return "none"
+        return "nvcc" if "nvcc" in self.needs else "nvrtc"
+
+
+_TABLE = (
+    Way(
+        "nvrtc",
+        "CuPy with NVRTC",
+        "NVRTC",
+        "#005B94",
+        "#4AA3DF",
+        ("gpu", "cupy"),
+        loads_cubins=True,  # RawModule(path=...)
+        added_options=("-ftz=true", "--device-as-default-execution-space"),  # by CuPy 14
+    ),
+    Way(
+        "nvcc",
+        "CuPy with NVCC",
+        "NVCC",
+        "#3A94C9",
+        "#9AD4F7",
+        ("gpu", "cupy", "nvcc", "host compiler"),
+        added_options=("-ftz=true",),  # by CuPy 14
+    ),
+    Way(
+        "pycuda",
+        "PyCUDA",
+        "PyCUDA",
+        "#B87500",
+        "#F0B03C",
+        ("gpu", "pycuda", "nvcc", "host compiler"),
+        has_wheels=False,
+        has_own_streams=True,
+    ),
+    Way(
+        "pybind11",
+        "pybind11, ahead of time",
+        "pybind11",
+        "#007F5C",
+        "#35C79B",
+        ("gpu", "cupy", "fourways_aot"),
+        is_shipped_built=True,
+    ),
+    Way("host", "The host way, on the CPU", "CPU", "#6B7280", "#9AA3AF", ("host compiler",), on_host=True),
+)
+
+WAYS: dict[str, Way] = {way.name: way for way in _TABLE}
+"""The ways by name, in the order of all tables."""
+
+figures.COLOURS.update({way.name: way.colour for way in _TABLE})
+
+
+def missing(name: str) -> str | None:
+    """The reason why a way cannot run here, with the remedy, or None. Raises ValueError for a name that no way has."""
+    from fourways import toolchain
+
+    if name not in WAYS:
+        raise ValueError(f"no way {name!r}; there are: {', '.join(WAYS)}")
+    return next((reason for need in WAYS[name].needs if (reason := toolchain.missing(need))), None)
