@@ -117,9 +117,10 @@ def offline(sources: Sequence[Path], arch: str = "sm_90", lto: bool = True) -> b
 def compare(sources: Sequence[Path], kernel: str, arch: str = "sm_90", **options: Any) -> tables.Table:
     """Compile and link files in each form, and by nvcc and nvlink; return a row for each with the calls that are left.
 
-    A row has `form`, `calls`, `bytes` of the cubin, `clock` ("host"), and `seconds` for compiling and linking. The
-    libraries are loaded by a first, untimed link. More `options` are those of `ProgramOptions`. A file's own folder is
-    searched for its headers.
+    A row has `form`, `calls`, `bytes` of the cubin, `clock` ("host"), and `seconds` for compiling and linking; or
+    `refused`, the first line of a tool's error. A program that cannot be linked as cubins raises the linker's error.
+    The libraries are loaded by a first, untimed link. More `options` are those of `ProgramOptions`. Headers are found
+    in a file's own folder.
     """
     paths = [Path(source).resolve() for source in sources]
 
@@ -137,10 +138,15 @@ def compare(sources: Sequence[Path], kernel: str, arch: str = "sm_90", **options
     rows: list[tables.Row] = []
     for form, build in builds.items():
         start = time.perf_counter()
-        cubin = build()
+        try:
+            cubin = build()
+        except Exception as error:  # the other forms may do
+            rows.append({"form": form, "refused": str(error).strip().partition("\n")[0]})
+            continue
         row: tables.Row = {"form": form, "clock": "host", "seconds": time.perf_counter() - start, "bytes": len(cubin)}
         rows.append(row | {"calls": calls_left(cubin, kernel)})
     columns: list[tables.Column] = ["form", ("calls left", "calls"), "bytes", ("compile and link", "seconds")]
+    columns += ["refused"] if any("refused" in row for row in rows) else []
     return tables.Table("linking", rows, columns, f"{kernel} for {arch}; one build of each form, by the host's clock.")
 
 

@@ -8,14 +8,13 @@ Making a report needs a GPU, Nsight Compute's `ncu`, and the right to read the G
 the package `ncu-report`. To use this file in a project of your own, copy it and `tables.py`.
 """
 
-import importlib
 import os
 import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +52,12 @@ _NO_RIGHT = (
 
 
 def ncu(
-    program: Path | str, *arguments: str, report: Path | str = "", kernel: str = "", options: Sequence[str] = ()
+    program: Path | str,
+    *arguments: str,
+    report: Path | str = "",
+    kernel: str = "",
+    options: Sequence[str] = (),
+    variables: Mapping[str, str] | None = None,
 ) -> Path:
     """Profile a Python program, print the command, and return the report's path.
 
@@ -62,10 +66,10 @@ def ncu(
     `("--profile-from-start", "off")` if the program marks a part by `with cupyx.profiler.profile():`. For `lines`,
     compile the kernel with `-lineinfo`; CuPy, which compiles a copy and deletes it, is told to keep one for ncu. Raises
     FileNotFoundError without ncu, PermissionError without the right to read counters, RuntimeError with ncu's words if
-    there is no report.
+    there is no report. `variables` are more environment variables for the program.
     """
     path = Path(report or Path(program).with_suffix(".ncu-rep"))
-    words = [_find_ncu(), "--force-overwrite", "--export", str(path), "--import-source", "1"]
+    words = [find_ncu(), "--force-overwrite", "--export", str(path), "--import-source", "1"]
     words += ["--target-processes", "application-only"]  # not the compilers that the program starts
     words += [word for section in _SECTIONS for word in ("--section", section)]
     words += ["--metrics", ",".join(name for name in METRICS if "__" in name)]  # a section brings the others
@@ -76,12 +80,17 @@ def ncu(
         kept = {"CUPY_CACHE_DIR": cache, "CUPY_CACHE_SAVE_CUDA_SOURCE": "1"}
         print(*(f"{name}={value}" for name, value in kept.items()), shlex.join(words))
         both: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "errors": "replace"}
-        done = subprocess.run(words, env=os.environ | kept, **both)
-    if "ERR_NVGPUCTRPERM" in done.stdout:
-        raise PermissionError(_NO_RIGHT)
-    if done.returncode or not path.is_file():
-        raise RuntimeError(f"ncu made no report:\n{done.stdout.strip()}")
+        done = subprocess.run(words, env=os.environ | dict(variables or {}) | kept, **both)
+    if done.returncode or not path.is_file() or "ERR_NVGPUCTRPERM" in done.stdout:
+        raise refused(done.stdout)
     return path
+
+
+def refused(output: str) -> Exception:
+    """Return the error for a run of ncu that made no report: missing rights, or the words of its output."""
+    if "ERR_NVGPUCTRPERM" in output:
+        return PermissionError(_NO_RIGHT)
+    return RuntimeError(f"ncu made no report:\n{output.strip()}")
 
 
 def metrics(report: Path | str, names: Sequence[str] = tuple(METRICS)) -> tables.Table:
@@ -169,16 +178,10 @@ def _launch(rows: Sequence[tables.Row]) -> list[tables.Column]:
     return [("launch", lambda row: f"{row['launch']}: {row['kernel']}")] if several else []
 
 
-def _find_ncu() -> str:
+def find_ncu() -> str:
     """Return ncu's path: on PATH, in the toolkit, or where NVIDIA's package of Nsight Compute puts it."""
     packaged = sorted(map(str, Path("/opt/nvidia/nsight-compute").glob("*/ncu")))
     found = shutil.which("ncu") or shutil.which("ncu", path="/usr/local/cuda/bin") or next(reversed(packaged), None)
     if found is None:
         raise FileNotFoundError("no ncu here: the CUDA toolkit has it, and developer.nvidia.com/nsight-compute")
     return found
-
-
-def __getattr__(name: str) -> Any:  # the names that cells use until the last of them is rewritten
-    if __package__ and not name.startswith("__"):
-        return getattr(importlib.import_module(f"{__package__}.nsight"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
