@@ -56,8 +56,7 @@ def cold(calls: Mapping[str, Call], rounds: int = 40, moved: int | None = None) 
 
     These data are of twice the cache's size. Reads leave nothing that a call would have to write back to memory.
     """
-    zeros = cupy.zeros(2 * cupy.cuda.Device().attributes["L2CacheSize"] // 4, cupy.float32)
-    return _on_gpu(calls, rounds, moved, zeros.sum, "cold")
+    return _on_gpu(calls, rounds, moved, other_reads(), "cold")
 
 
 def in_graph(calls: Mapping[str, Call], rounds: int = 20, moved: int | None = None, count: int = 100) -> tables.Table:
@@ -66,8 +65,8 @@ def in_graph(calls: Mapping[str, Call], rounds: int = 20, moved: int | None = No
     Within a graph hardly any time passes from the end of a kernel to the start of the next. `moved` is as in `on_gpu`.
     Raises CuPy's CUDARuntimeError for a call that cannot be captured, such as one that waits for the GPU.
     """
-    graphs = {name: _captured(call, count).launch for name, call in _with_nothing(calls).items()}
-    samples = _in_turns({name: _between_events(launch) for name, launch in graphs.items()}, rounds)
+    graphs = {name: captured(call, count).launch for name, call in _with_nothing(calls).items()}
+    samples = in_turns({name: between_events(launch) for name, launch in graphs.items()}, rounds)
     each = {name: [sample / count for sample in taken] for name, taken in samples.items()}
     return _table("in_graph", "device", each, moved, f"Device clock; {count} calls in a CUDA graph, for each call.")
 
@@ -85,7 +84,7 @@ def waited(calls: Mapping[str, Call], rounds: int = 20) -> tables.Table:
 
         return sample
 
-    samples = _in_turns({name: sampler(call) for name, call in _with_nothing(calls).items()}, rounds)
+    samples = in_turns({name: sampler(call) for name, call in _with_nothing(calls).items()}, rounds)
     return _table("waited", "host", samples, None, "Host clock; each call and the wait for its work.")
 
 
@@ -94,18 +93,7 @@ def launches(calls: Mapping[str, Call], rounds: int = 20, count: int = 100) -> t
 
     A queue holds about a thousand launches. When it is full, a launch waits for the GPU.
     """
-
-    def sampler(call: Call) -> Callable[[], float]:
-        def sample() -> float:
-            cupy.cuda.Device().synchronize()
-            start = time.perf_counter()
-            for _ in range(count):
-                call()
-            return (time.perf_counter() - start) / count
-
-        return sample
-
-    samples = _in_turns({name: sampler(call) for name, call in _with_nothing(calls).items()}, rounds)
+    samples = in_turns({name: launching(call, count) for name, call in _with_nothing(calls).items()}, rounds)
     return _table("launches", "host", samples, None, f"Host clock; means of {count} calls without a wait.")
 
 
@@ -127,31 +115,17 @@ def events_add() -> float:
     about 2 µs on an H200.
     """
     call, count = _nothing(), 1000
-    alone, graph = _between_events(call), _between_events(_captured(call, count).launch)
-    samples = _in_turns({"alone": alone, "graph": graph}, 50)
+    alone, graph = between_events(call), between_events(captured(call, count).launch)
+    samples = in_turns({"alone": alone, "graph": graph}, 50)
     return float(np.median(samples["alone"]) - np.median(samples["graph"]) / count)
 
 
-def _on_gpu(calls: Mapping[str, Call], rounds: int, moved: int | None, before: Call, state: str) -> tables.Table:
-    """Time calls as `on_gpu` does; `before` queues work before each call, which is not timed."""
-    samplers = {name: _between_events(call, before) for name, call in _with_nothing(calls).items()}
-    between = _in_turns(samplers, rounds)
-    samples = {name: [sample - events_add() for sample in taken] for name, taken in between.items()}
-    note = (
-        f"Device clock, {state} L2 cache. Two events add {tables.seconds(events_add())}, without which the median is."
-    )
-    table = _table(f"on_gpu_{state}", "device", samples, moved, note)
-    for row in table.rows:
-        row["between_seconds"] = tables.summary(between[row["call"]])
-    table.columns.insert(3, ("between events", lambda row: tables.show("between_seconds", row["between_seconds"])))
-    return table
-
-
-def _between_events(call: Call, before: Call = lambda: None) -> Callable[[], float]:
+def between_events(call: Call, before: Call = lambda: None) -> Callable[[], float]:
     """Return a function that makes the call between two events and returns the seconds between them.
 
     A kernel keeps the GPU busy until the host has queued both events and the call. Otherwise the GPU would wait for the
-    host, and the wait would count. If the host was too slow, it tries again with a longer kernel.
+    host, and the wait would count. If the host was too slow, it tries again with a longer kernel. `before` queues work
+    that is not timed. Raises ValueError for a call that waits for the GPU.
     """
     before()
     call()  # a first call may compile
@@ -159,17 +133,10 @@ def _between_events(call: Call, before: Call = lambda: None) -> Callable[[], flo
 
     def sample() -> float:
         nonlocal seconds
-        start, stop = cupy.cuda.Event(), cupy.cuda.Event()
         while True:
-            before()
-            _kernel("busy")((1,), (1,), (np.int64(seconds * 2e9),))  # GPUs run at about 2 GHz
-            start.record()
-            call()
-            stop.record()
-            is_queued = not start.done
-            stop.synchronize()
+            taken, is_queued = enclosed(call, before, seconds)
             if is_queued:
-                return float(cupy.cuda.get_elapsed_time(start, stop)) * 1e-3
+                return taken
             if seconds > 0.1:
                 raise ValueError("a call waits for the GPU, so events around it time the host, too: use `waited`")
             seconds *= 4
@@ -177,7 +144,43 @@ def _between_events(call: Call, before: Call = lambda: None) -> Callable[[], flo
     return sample
 
 
-def _captured(call: Call, count: int) -> Any:
+def enclosed(call: Call, before: Call, seconds: float) -> tuple[float, bool]:
+    """Return the seconds between two events around a call, and whether the GPU was busy until all were queued."""
+    start, stop = cupy.cuda.Event(), cupy.cuda.Event()
+    before()
+    busy(seconds)
+    start.record()
+    call()
+    stop.record()
+    is_queued = not start.done
+    stop.synchronize()
+    return float(cupy.cuda.get_elapsed_time(start, stop)) * 1e-3, is_queued
+
+
+def busy(seconds: float) -> None:
+    """Queue a kernel that keeps the current stream busy for about `seconds`, or longer at a low clock."""
+    _kernel("busy")((1,), (1,), (np.int64(seconds * 2e9),))  # GPUs run at about 2 GHz
+
+
+def other_reads() -> Call:
+    """Return a call that leaves nothing of other arrays in the L2 cache: it reads twice the cache's size."""
+    return cupy.zeros(2 * cupy.cuda.Device().attributes["L2CacheSize"] // 4, cupy.float32).sum
+
+
+def launching(call: Call, count: int = 100) -> Callable[[], float]:
+    """Return a function that makes `count` calls without a wait, and returns the host's seconds for one."""
+
+    def sample() -> float:
+        cupy.cuda.Device().synchronize()
+        start = time.perf_counter()
+        for _ in range(count):
+            call()
+        return (time.perf_counter() - start) / count
+
+    return sample
+
+
+def captured(call: Call, count: int = 1) -> Any:
     """Return a CUDA graph (`cupy.cuda.Graph`) of `count` calls."""
     with cupy.cuda.Stream(non_blocking=True) as stream:
         cupy.cuda.Device().synchronize()
@@ -192,15 +195,28 @@ def _captured(call: Call, count: int) -> Any:
     return graph
 
 
-def _in_turns(samplers: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
+def in_turns(samplers: Mapping[Any, Callable[[], float]], rounds: int) -> dict[Any, list[float]]:
     """Return `rounds` samples of each sampler, taken in a fresh random order each round, after rounds of warm-up."""
-    samples: dict[str, list[float]] = {name: [] for name in samplers}
+    samples: dict[Any, list[float]] = {name: [] for name in samplers}
     for number in range(_WARM_UP + rounds):
         for name in random.sample(list(samplers), len(samplers)):
             sample = samplers[name]()
             if number >= _WARM_UP:
                 samples[name].append(sample)
     return samples
+
+
+def _on_gpu(calls: Mapping[str, Call], rounds: int, moved: int | None, before: Call, state: str) -> tables.Table:
+    samplers = {name: between_events(call, before) for name, call in _with_nothing(calls).items()}
+    between = in_turns(samplers, rounds)
+    samples = {name: [sample - events_add() for sample in taken] for name, taken in between.items()}
+    added = tables.seconds(events_add())
+    note = f"Device clock, {state} L2 cache. Two events add {added}, without which the median is."
+    table = _table(f"on_gpu_{state}", "device", samples, moved, note)
+    for row in table.rows:
+        row["between_seconds"] = tables.summary(between[row["call"]])
+    table.columns.insert(3, ("between events", lambda row: tables.show("between_seconds", row["between_seconds"])))
+    return table
 
 
 def _table(name: str, clock: str, samples: Mapping[str, list[float]], moved: int | None, note: str) -> tables.Table:

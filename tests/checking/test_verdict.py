@@ -230,7 +230,6 @@ def test_a_way_that_raises_is_a_wrong_way_beside_the_others() -> None:
     ways = ways_of(right)
     ways.functions["nvcc"] = lambda x, y: y.no_such_method()
     with pytest.MonkeyPatch.context() as patch, pytest.raises(checking.CheckFailure) as failure:
-        patch.setitem(sys.modules, "cupy", SimpleNamespace(asarray=lambda array: array))
         patch.setitem(sys.modules, "cupy", fake_cupy(lost=False))
         checking.check(ways)
     assert str(failure.value).startswith("doublify_nvcc, size 0: it raised AttributeError")
@@ -319,81 +318,11 @@ def test_an_exercise_about_launching_does_not_take_numpys_answer(capsys: pytest.
     def dodges(x: np.ndarray, y: np.ndarray) -> None:
         y[...] = 3 * x
 
-    def halves(x: np.ndarray, y: np.ndarray) -> None:
-        for part in (slice(None, x.size // 2), slice(x.size // 2, None)):
-            launches(x[part], y[part])
-
-    def repairs(x: np.ndarray, y: np.ndarray) -> None:
-        launches(x, y)
-        y *= 2
-
-    def prepares(x: np.ndarray, y: np.ndarray) -> None:
-        launches(2 * x, y)
-
     asked = {"make_inputs": make_inputs, "reference": lambda x: 3 * x}
-    assert checking.exercise(launches, **asked, launches=1)
-    assert checking.exercise(dodges, **asked)
+    assert checking.exercise(launches, **asked, launches=1) and checking.exercise(dodges, **asked)
     assert not checking.exercise(dodges, **asked, launches=1)
     assert "size 1: the answer is right, but 0 kernels were launched; 1 should be." in capsys.readouterr().out
     assert not checking.exercise(launches, **asked, launches=2)
-    assert not checking.exercise(halves, **asked, launches=1)
-    assert checking.exercise(halves, **asked, launches=2)
-    capsys.readouterr()
-    nothing = host.compile('extern "C" __global__ void nothing(const float *x, float *y) {}').get_function("nothing")
-    copy = host.compile(
-        'extern "C" __global__ void copy(const float *x, const float *t, float *y, long long n)'
-        "{ for (long long i = 0; i < n; ++i) y[i] = t[i]; }"
-    ).get_function("copy")
-
-    def pretends(x: np.ndarray, y: np.ndarray) -> None:
-        y[...] = 6 * x
-        nothing((1,), (1,), (x, y))
-
-    def copies(x: np.ndarray, y: np.ndarray) -> None:
-        copy((1,), (1,), (x, 6 * x, y, np.int64(x.size)))
-
-    negate = host.compile(
-        'extern "C" __global__ void negate(const float *x, float *y, long long n)'
-        "{ for (long long i = 0; i < n; ++i) y[i] = -y[i]; }"
-    ).get_function("negate")
-
-    def negates(x: np.ndarray, y: np.ndarray) -> None:
-        y[...] = -6 * x
-        negate((1,), (1,), (x, y, np.int64(x.size)))
-
-    def brings_it_in(x: np.ndarray, y: np.ndarray) -> None:
-        x *= 2
-        launches(x, y)
-        x /= 2
-
-    def clears_first(x: np.ndarray, y: np.ndarray) -> None:
-        y.fill(0)
-        launches(x, y)
-
-    loop = host.compile(
-        'extern "C" __global__ void loop(const float *x, float *y, long long n)'
-        "{ for (long long i = 0; i < n; ++i) y[i] = 3 * x[i]; }"
-    ).get_function("loop")
-
-    def in_one_thread(x: np.ndarray, y: np.ndarray) -> None:
-        loop((1,), (1,), (x, y, np.int64(x.size)))
-
-    assert checking.exercise(clears_first, **asked, launches=1)
-    assert checking.exercise(in_one_thread, **asked)
-    assert not checking.exercise(in_one_thread, **asked, launches=1)
-    assert "size 31: the answer is right, but one thread was launched for 31 elements" in capsys.readouterr().out
-    asked["reference"] = lambda x: 6 * x
-    for dodge, told in (
-        (brings_it_in, "not only the kernel changed"),
-        (pretends, "not only the kernel changed"),
-        (negates, "not only the kernel changed"),
-        (copies, "none of the function's arguments"),
-        (repairs, "not only the kernel changed"),
-        (prepares, "none of the function's arguments"),
-    ):
-        assert checking.exercise(dodge, **asked)
-        assert not checking.exercise(dodge, **asked, launches=1)
-        assert told in capsys.readouterr().out
 
 
 def test_an_exercise_varies_its_scalars(capsys: pytest.CaptureFixture[str]) -> None:

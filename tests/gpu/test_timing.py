@@ -53,7 +53,10 @@ def test_the_host_may_take_long_to_queue_a_call() -> None:
         for _ in range(200):
             cupy.add(x, x, out=x)
 
-    queued = timing.launches({"slow": slow}, count=1).rows[0]["seconds"]["median"]
-    (each, _) = timing.on_gpu({"slow": slow}, rounds=10).rows
-    graph = timing.in_graph({"one": lambda: cupy.add(x, x, out=x)}).rows[0]["seconds"]["median"]
-    assert 160 * graph < each["seconds"]["median"] < queued
+    tries = []
+    for _ in range(5):  # other tests may use the GPU meanwhile
+        queued = timing.launches({"slow": slow}, count=1).rows[0]["seconds"]["median"]
+        (each, _) = timing.on_gpu({"slow": slow}, rounds=10).rows
+        graph = timing.in_graph({"one": lambda: cupy.add(x, x, out=x)}).rows[0]["seconds"]["median"]
+        tries.append((160 * graph, each["seconds"]["median"], queued))
+    assert any(low < seconds < high for low, seconds, high in tries), tries

@@ -59,23 +59,6 @@ def test_samples_are_taken_in_turns_and_the_first_rounds_are_not_counted() -> No
     assert measuring.sampled(samplers, 3, warm_up=1) == {"a": [9, 10], "b": [8, 11]}
 
 
-def test_launch_seconds_are_of_calls_that_nobody_waits_for(spend: Callable[[float], None]) -> None:
-    log: list[str] = []
-
-    def call() -> None:
-        spend(3e-6 if log.count("call") >= 100 else 1)
-        log.append("call")
-
-    def wait() -> None:
-        spend(1)
-        log.append("wait")
-
-    samples = measuring.launch_seconds(call, wait)
-    assert log.index("wait") == 0 and log[-1] == "wait", "nothing else is in the queue, before and after"
-    assert log.count("call") / log.count("wait") > 50, "and no wait between two calls of a batch"
-    assert samples == pytest.approx([3e-6] * 20, rel=1e-3), "seconds of one call; the first batch warms up"
-
-
 def test_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """A recording measures as often as asked, any other run about a third of that; always an odd number."""
     monkeypatch.delenv(lesson.RECORDS, raising=False)

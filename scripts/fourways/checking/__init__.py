@@ -1,10 +1,7 @@
-"""Is this way's answer right? Fresh poisoned outputs, awkward sizes, guarded edges; NaN never passes.
-
-In a program of your own, `checked` holds each launch of a kernel to its signature.
-"""
+"""Is this way's answer right? Fresh poisoned outputs, awkward sizes, guarded edges; NaN never passes."""
 
 from fourways.checking.answers import as_float, is_whole, not_yet
 from fourways.checking.arrays import Expected, fetch, fresh_outputs, place, same
-from fourways.checking.at_sizes import SIZES, check, exercise, outcomes, passing, search
-from fourways.checking.launch import checked
+from fourways.checking.at_sizes import SIZES, check, exercise, outcomes, passing
+from fourways.checking.search import search
 from fourways.checking.verdict import CheckFailure, compare, compare_all, verdict

@@ -56,25 +56,32 @@ def verdict(
             raise CheckFailure(f"{type(error).__name__}: {str(error).strip()}\n{_LOST}") from error
         raise
     arrays = [number for number, value in enumerate(inputs) if isinstance(value, np.ndarray)]
-    changed = next((number for number in arrays if not same(after[number], inputs[number])), None)
+    changed = [f"changed {_input(number, expected)}" for number in arrays if not same(after[number], inputs[number])]
     got = after[len(inputs) :]
     problem = compare_all(got, expected, rtol, atol)
     if problem and all(map(same, got, fresh)):
         if returned is not None:
             return f"it returned a value, and wrote nothing into its output: {_WRITE}"
-        if changed is not None:
-            return (
-                f"it changed its input number {changed} and wrote nothing into its output: are two arguments swapped?"
-            )
+        if changed:
+            return f"it {changed[0]} and wrote nothing into its output: are two arguments swapped?"
         return f"{problem}; nothing was written: {_WRITE}"
-    names = [f"its input number {number}" for number in range(len(inputs))]
-    names += (
-        [f"the output array {name}" for name in expected] if isinstance(expected, Mapping) else ["the output array"]
-    )
+    return _outside(placed, len(inputs), expected) or problem or next(iter(changed), None)
+
+
+def _outside(placed: Sequence[Any], inputs: int, expected: Expected) -> str | None:
+    """Return a line on the first array beside which somebody wrote, or None. The outputs stand behind the inputs."""
+    names = [_input(number, expected) for number in range(inputs)]
+    names += [f"the output array {name}".strip() for name in (expected if isinstance(expected, Mapping) else [""])]
     for name, each in zip(names, placed, strict=True):
         if isinstance(each, Guarded) and (where := each.written_beside()):
             return f"wrote outside {name}: {where}"
-    return problem or (None if changed is None else f"changed its input number {changed}")
+    return None
+
+
+def _input(number: int, expected: Expected) -> str:
+    """Name an input: by `expected.inputs`, which the right outputs of a case have, or by its number."""
+    names = getattr(expected, "inputs", None)
+    return f"its argument {names[number]}" if names else f"its input number {number}"
 
 
 def _gpu_is_lost() -> bool:
@@ -89,13 +96,25 @@ def _gpu_is_lost() -> bool:
 
 
 def compare_all(got: Sequence[np.ndarray], expected: Expected, rtol: float = 0.0, atol: float = 0.0) -> str | None:
-    """`compare` for the outputs of a call, in their order; of several the first that differs, by its name."""
+    """`compare` for the outputs of a call, in their order; of several the first that differs, by its name.
+
+    If `expected` has an attribute `same`, as the right outputs of a case may, that function judges instead.
+    """
     if not isinstance(expected, Mapping):
         return compare(got[0], expected, rtol, atol)
+    if same := getattr(expected, "same", None):
+        return _judged(same(dict(zip(expected, got, strict=True)), dict(expected)))
     for array, (name, right) in zip(got, expected.items(), strict=True):
         if problem := compare(array, right, rtol, atol):
             return f"{name}: {problem}" if len(expected) > 1 else problem
     return None
+
+
+def _judged(answer: Any) -> str | None:
+    """What is wrong by the answer of a case's `same`: True or None is right, False or a message is wrong."""
+    if answer is None or isinstance(answer, str):
+        return answer or None
+    return None if answer else "same(got, right) returned False"
 
 
 def compare(got: np.ndarray, expected: np.ndarray, rtol: float = 0.0, atol: float = 0.0) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fourways import checking
-from fourways.measuring import Judged
+from fourways.experiments.judged import Judged
 from fourways.ways import is_host
 
 SIZE = 2**24

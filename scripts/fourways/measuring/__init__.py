@@ -7,12 +7,8 @@ they fit. *cold L2* empties that cache before each call, by reading other data.
 A launch has two costs. *launch (host)* is the host's time for a call that it does not wait for. *launch (graph)* is the
 GPU's time for a kernel of one element (for a case, of its smallest size) that a CUDA graph repeats.
 
-The ways on the GPU take turns, sample by sample, so that a slow moment of the machine slows all of them. A way whose
-answer is wrong is not timed. Before each sample, outside of the time, the outputs are filled with poison, or an output
-in place with its old contents. After the last sample outputs and inputs are judged. So no call can find its answer in
-the output of an earlier call, or leave itself less work. On the GPU, this restoring also reads the inputs, so it leaves
-the L2 cache as a call would (`Judged`). A way that works on another stream than CuPy's current one is not timed: the
-events would not enclose its work.
+The ways on the GPU take turns, so that a slow moment of the machine slows all of them. A way whose answer is wrong
+before the samples or after them is not timed. The clocks are those of `timing`.
 
 The *first result* of a fresh process is divided into stages, by the host's clock:
 
@@ -21,19 +17,15 @@ The *first result* of a fresh process is divided into stages, by the host's cloc
 - *context*: the driver sets up the GPU
 - *inputs*: they are made, and copied to the GPU
 - *build*: from source to machine code, or from a cache
-- *load*: machine code goes to the driver
+- *load*: a module built ahead of time is imported; elsewhere machine code goes to the driver within *build* or *launch*
 - *launch*: the first call, and the wait for it
 """
 
 from fourways.measuring.clocks import (
-    captured,
     device_seconds,
-    event_overhead,
-    graph_seconds,
     host_seconds,
-    launch_seconds,
     measure,
-    occupy,
+    require_right,
     rounds,
     sampled,
     turns,
@@ -60,4 +52,4 @@ from fourways.measuring.first_result import (
     first_result_table,
     first_results,
 )
-from fourways.measuring.judged import Judged, require_right
+from fourways.measuring.on_gpu import prepared

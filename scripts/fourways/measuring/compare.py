@@ -5,15 +5,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from fourways import checking, figures, toolchain
-from fourways.measuring.clocks import captured, device_seconds, host_seconds, launch_seconds, measure, turns
-from fourways.measuring.judged import Judged
+from fourways.measuring.clocks import device_seconds, host_seconds, measure, turns
+from fourways.measuring.on_gpu import prepared, size_of, time_on_gpu
 from fourways.tables import RANGE, Column, Row, Table, rate, seconds, summary
 from fourways.ways import GPU_SIZE, HOST_SIZE, Ways, is_host
-
-_AFTER = "after the last timed call "
 
 
 def parse_sizes(text: str) -> list[int]:
@@ -47,112 +43,41 @@ def gpu_size(bytes_per_element: int, most: int = 2**29) -> int:
 def time_ways(ways: Ways, names: Sequence[str], size: int) -> list[Row]:
     """Time ways at one size (in elements), and return a row for each.
 
-    The ways on the GPU use the same arrays and take turns, sample by sample: a slow moment of the machine slows all.
+    The ways on the GPU use the same arrays and take turns, in a new random order each round. They are timed on CuPy's
+    current stream: a way must launch there, or on the default stream while that is the current one.
     A row has `seconds` (warm), `cold_seconds`, and the two costs of a launch: `launch_seconds` by the host's clock, and
-    `graph_seconds` by the GPU's, which is None if the way does not launch on CuPy's current stream. `mhz` is the GPU's
-    lowest and highest clock during the warm samples. `bytes` is the least that a kernel must move, every array once;
-    `bytes_per_second` is for the warm median.
-    The outputs are restored before each sample, and judged after a way's last sample, with the inputs (`Judged`).
-    Raises CheckFailure, and returns no time, if a way's answer is wrong in its first call or at the end, if it changes
-    an input, or if it works on another stream than CuPy's current one, where the device's clock does not see it.
+    `graph_seconds` by the GPU's, which is None if the way does not launch on CuPy's current stream. `bytes` is the
+    least that a kernel must move, every array once; `bytes_per_second` is for the warm median. An output in place gets
+    its old contents before each sample.
+    Raises CheckFailure, and returns no time, if a way's answer is wrong before the samples or after them.
     """
-    question, refuse = ways.question(size), functools.partial(_refuse, ways, size)
-    for way in names:
-        refuse(way, checking.verdict(ways.functions[way], way, *question))
-    measured: dict[str, Row] = {}
+    question = ways.question(size)
+    _refuse_wrong(ways, names, size, question)
+    measured = time_on_gpu(ways, [way for way in names if not is_host(way)], question)
     for way in filter(is_host, names):
-        judged = Judged(way, *question)
-        samples = host_seconds(functools.partial(ways.functions[way], *judged.values), judged.restore)
-        refuse(way, judged.problem(), _AFTER)
-        measured[way] = {"bytes": judged.nbytes, "clock": "host", "seconds": summary(samples)}
-    if on_gpu := [way for way in names if not is_host(way)]:
-        shared = Judged("gpu", *question)
-        calls = [functools.partial(ways.functions[way], *shared.values) for way in on_gpu]
-        for way, call in zip(on_gpu, calls, strict=True):
-            if unseen := shared.elsewhere(call):
-                raise checking.CheckFailure(f"{ways.called(way)}, size {size}: {unseen}")
-        launches = _launches(ways, on_gpu)
-
-        def judge(number: int) -> None:
-            refuse(on_gpu[number], shared.problem(), _AFTER)
-
-        warms, colds = (measure(calls, cold, shared.restore, judge) for cold in (False, True))
-        for way, warm, cold in zip(on_gpu, warms, colds, strict=True):
-            measured[way] = {
-                "bytes": shared.nbytes,
-                "clock": "device",
-                "seconds": summary(warm.seconds),
-                "mhz": [min(warm.mhz), max(warm.mhz)],
-                "cold_seconds": summary(cold.seconds),
-                **launches[way],
-            }
+        arguments, restore = prepared(way, question)
+        samples = host_seconds(functools.partial(ways.functions[way], *arguments), restore)
+        measured[way] = {"bytes": size_of(arguments), "clock": "host", "seconds": summary(samples)}
+    _refuse_wrong(ways, names, size, question, "after the last timed call ")
     rows: list[Row] = [{"way": way, "size": size} | measured[way] for way in names]
     return [row | {"bytes_per_second": row["bytes"] / max(row["seconds"]["median"], 1e-9)} for row in rows]
 
 
-def _refuse(ways: Ways, size: int, way: str, problem: str | None, when: str = "") -> None:
-    if problem:
-        raise checking.CheckFailure(f"{ways.called(way)}, size {size}: {when}{problem}; a wrong answer is not timed")
-
-
-def _launches(ways: Ways, names: Sequence[str]) -> dict[str, Row]:
-    """Return the cost of a launch for the host and for the GPU, by way.
-
-    It is measured on series of launches of the smallest kernel. The outputs are restored before a series and judged
-    after it. An output in place is not judged, because the reference does not know its contents after a series.
-    """
-    import cupy
-
-    size = min(filter(None, ways.sizes), default=1)
-    small = Judged("gpu", *ways.question(size))
-    calls = {way: functools.partial(ways.functions[way], *small.values) for way in names}
-
-    def judge(way: str) -> None:
-        if not ways.in_place:
-            _refuse(ways, size, way, small.problem(), "after a series of launches ")
-
-    queued: dict[str, list[float]] = {way: [] for way in names}
-    for way in turns(5, names):
-        small.restore()
-        queued[way] += launch_seconds(calls[way], cupy.cuda.get_current_stream().synchronize, batches=4)
-        judge(way)
-    launches: dict[str, Row] = {way: {"launch_seconds": summary(queued[way]), "graph_seconds": None} for way in names}
-    capturable = [way for way, call in calls.items() if _can_be_captured(call, small)]
-    graphs = [captured(calls[way], 100).launch for way in capturable]
-    measured = measure(graphs, before=small.restore, after=lambda number: judge(capturable[number]))
-    for way, samples in zip(capturable, measured, strict=True):
-        launches[way]["graph_seconds"] = summary([sample / 100 for sample in samples.seconds])
-    return launches
-
-
-def _can_be_captured(call: Callable[[], Any], judged: Judged) -> bool:
-    """Return whether a CUDA graph of this call gives the right answer.
-
-    It does if the call launches on CuPy's current stream and waits for nothing.
-    """
-    import cupy
-
-    try:
-        graph = captured(call)
-        judged.restore()
-        cupy.cuda.Device().synchronize()
-        graph.launch()
-        cupy.cuda.Device().synchronize()
-        return judged.problem() is None
-    except cupy.cuda.runtime.CUDARuntimeError:  # the call waits, or uses another stream
-        return False
+def _refuse_wrong(ways: Ways, names: Sequence[str], size: int, question: tuple, when: str = "") -> None:
+    for way in names:
+        if problem := checking.verdict(ways.functions[way], way, *question):
+            told = f"{ways.called(way)}, size {size}: {when}{problem}; a wrong answer is not timed"
+            raise checking.CheckFailure(told)
 
 
 def copy_row(size_bytes: int, size: int | None = None) -> Row:
     """Time the device-to-device copy that moves `size_bytes`, reads and writes together, and return its row."""
-    import cupy
+    from fourways import timing
 
-    source = cupy.zeros(max(1, size_bytes // 2), np.uint8)
-    target = cupy.empty_like(source)
-    samples = summary(device_seconds(lambda: target.data.copy_from_device_async(source.data, source.nbytes)))
-    row = {"way": "device copy", "clock": "device", "bytes": 2 * source.nbytes, "seconds": samples}
+    samples, moved = summary(device_seconds(timing.copy(size_bytes))), 2 * max(1, size_bytes // 2)
+    row: Row = {"way": "device copy", "clock": "device", "bytes": moved, "seconds": samples}
     row |= {"size": size} if size else {}
-    return row | {"bytes_per_second": row["bytes"] / max(samples["median"], 1e-9)}
+    return row | {"bytes_per_second": moved / max(samples["median"], 1e-9)}
 
 
 def compare(ways: Ways, size: int | None = None) -> Table:
@@ -174,7 +99,7 @@ def compare(ways: Ways, size: int | None = None) -> Table:
 def time_calls(
     calls: Mapping[str, Callable[[], Any]], moved: int | None = None, clock: str = "device", name: str = "calls"
 ) -> Table:
-    """Time calls that take turns, sample by sample, and return a table with a row for each.
+    """Time calls that take turns, and return a table with a row for each.
 
     `clock` is "device" for the time on the GPU, "host" for calls that wait for their result, or "launch" for the host's
     time to queue a call. `moved` is the bytes that each call moves: then the device-to-device copy of as many bytes is
@@ -185,7 +110,7 @@ def time_calls(
         raise ValueError(f"{clock!r} is no clock; expected device, host or launch")
     rows: list[Row] = [
         {"way": call, "clock": "device" if clock == "device" else "host", "seconds": summary(samples)}
-        for call, samples in zip(calls, _sampled(list(calls.values()), clock), strict=True)
+        for call, samples in _samples(calls, clock).items()
     ]
     if moved is None:
         fastest = max(min(row["seconds"]["median"] for row in rows), 1e-9)
@@ -198,20 +123,18 @@ def time_calls(
     return Table(name, rows, table(rows).columns)
 
 
-def _sampled(calls: Sequence[Callable[[], Any]], clock: str) -> list[list[float]]:
+def _samples(calls: Mapping[str, Callable[[], Any]], clock: str) -> dict[str, list[float]]:
     """Return the samples of each call by the clock of `time_calls`."""
     if clock == "device":
-        return [samples.seconds for samples in measure(calls)]
+        return dict(zip(calls, measure(list(calls.values())), strict=True))
     if clock == "host":
-        one = functools.partial(host_seconds, budget=0.05)
-    else:
-        import cupy
+        samples: dict[str, list[float]] = {name: [] for name in calls}
+        for name in turns(7, list(calls)):
+            samples[name] += host_seconds(calls[name], budget=0.05)
+        return samples
+    from fourways import timing
 
-        one = functools.partial(launch_seconds, synchronize=cupy.cuda.get_current_stream().synchronize, batches=4)
-    samples: list[list[float]] = [[] for _ in calls]
-    for number in turns(7, range(len(calls))):
-        samples[number] += one(calls[number])
-    return samples
+    return timing.in_turns({name: timing.launching(call) for name, call in calls.items()}, 28)
 
 
 def time_sizes(ways: Ways, sizes: Sequence[int], progress: Callable[[str], None] = lambda _: None) -> Iterator[Table]:
@@ -256,7 +179,7 @@ def table(rows: Sequence[Row], note: str = "") -> Table:
 
 
 def warnings(rows: Sequence[Row]) -> list[str]:
-    """Return a line for each reason to doubt times: samples with a wide spread, or a GPU whose clock moved."""
+    """Return a line for each way whose times are doubtful, because samples spread widely."""
     doubts = []
     for way in dict.fromkeys(row["way"] for row in rows):
         mine = [row for row in rows if row["way"] == way]
@@ -270,10 +193,6 @@ def warnings(rows: Sequence[Row]) -> list[str]:
                 f"{way}: at {len(wide)} of {len(mine)} sizes p90 is over 1.1 times p10, "
                 f"most{where} ({low}, {high}); is the machine busy?"
             )
-        clocks = [mhz for row in mine for mhz in row.get("mhz", ())]
-        if clocks and max(clocks) > 1.03 * min(clocks):
-            slow, fast = min(clocks), max(clocks)
-            doubts.append(f"{way}: the GPU's clock moved between {slow:.0f} and {fast:.0f} MHz")
     return doubts
 
 

@@ -9,13 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fourways import figures, lesson, process, toolchain
-from fourways.case import Case
+from fourways import building, figures, fresh_process, lesson, toolchain
 from fourways.measuring.clocks import rounds, turns
-from fourways.stages import STAGES
 from fourways.tables import Column, Row, Table, seconds, seconds_range, summary
 from fourways.ways import WAYS, missing
 
+STAGES = ("start", "import", "context", "inputs", "build", "load", "launch")
+"""The stages of a first result, in the order of tables. `load` is the import of a module built ahead of time."""
 STATES = {"cold": "nothing compiled yet", "warm": "compiled before"}
 WARM = 21
 """Processes for each way that find everything built; odd, so that one of them is the median."""
@@ -24,12 +24,11 @@ COLD_SECONDS = 60
 ALONE = 3
 """The processes of a way that is compared with no other; its cold ones are one."""
 SIZE = 16
-"""Elements: so few that a kernel takes no time. A case without such a size takes its smallest."""
+"""Elements: so few that a kernel takes no time."""
 SHARED = ("start", "context", "inputs")
 """The stages that do not depend on the way."""
 _OWN_STAGES = [stage for stage in STAGES if stage not in SHARED]
 NO_DIFFERENCE = "no difference"
-_PROGRAM = Path(__file__).with_name("first_result_process.py")
 
 
 class FirstResultError(RuntimeError):
@@ -42,7 +41,7 @@ class FirstResultError(RuntimeError):
 
 
 def first_result(
-    target: lesson.Lesson | Case,
+    target: lesson.Lesson,
     way: str,
     variables: dict[str, str],
     binding: Path | None = None,
@@ -57,26 +56,27 @@ def first_result(
     queued one after another and waited for together. Outputs are restored before that series and judged after it.
     Raises FirstResultError if the process fails or its answer is wrong.
     """
-    with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
-        told = lesson.task(target, way, size, Path(folder), binding) | {"launches": launches, "reads": reads}
-        environment = toolchain.child_environment() | variables
-        ended = process.run(_PROGRAM, told, environment, target.path.parent, timeout=600)
-    answer = ended.answer
-    if ended.status or not answer:
-        raise FirstResultError(f"{way}: a fresh process failed:\n{ended.words}")
-    if answer["problem"]:
-        raise FirstResultError(f"{way}: {answer['problem']}")
-    return answer["stages"]
+    asked: dict[str, Any] = {"binding": binding, "launches": launches, "reads": reads}
+    program = lesson.program(target, way, size, **asked)
+    environment = toolchain.child_environment() | variables
+    try:
+        ended = fresh_process.start(program, environment=environment, folder=target.path.parent)
+    except fresh_process.ProgramError as error:
+        raise FirstResultError(f"{way}: {error}") from None
+    if ended.status:
+        raise FirstResultError(f"{way}: {ended.why}")
+    wanted = [*STAGES, *(["launches"] if launches else [])]
+    return {stage: ended.stages.get(stage, 0.0) for stage in wanted}
 
 
 def first_results(
-    name: str | lesson.Lesson | Case,
+    name: str | lesson.Lesson,
     ways: Sequence[str] = (),
     warm: int | None = None,
     cold_seconds: float | None = None,
     tell: Callable[[str], Any] = lambda _: None,
 ) -> Table:
-    """The first results of lesson `name`, or of a case, by each of `ways` (default: all) that can run here.
+    """The first results of lesson `name` by each of `ways` (default: all) that can run here.
 
     Two rows for each way: `warm` (caches filled) of `warm` processes, and `cold` (empty caches, nothing built) of as
     many rounds as begin within `cold_seconds`, one at least. By default, these are WARM and COLD_SECONDS while a lesson
@@ -90,10 +90,7 @@ def first_results(
     Raises FirstResultError as `first_result` does, and where a module cannot be built, when the other ways are done.
     """
     target = lesson.find(name) if isinstance(name, str) else name
-    is_case = isinstance(target, Case)
-    own = WAYS if isinstance(target, Case) else [way for way in WAYS if target.cells(f"way-{way}")]
-    here = [way for way in ways or WAYS if way in own and not missing(way, is_case)]
-    size = target.probe if isinstance(target, Case) and target.sizes else SIZE
+    here = [way for way in ways or WAYS if target.cells(f"way-{way}") and not missing(way)]
     warm = rounds(WARM) if warm is None else warm
     cold_seconds = rounds(COLD_SECONDS) if cold_seconds is None else cold_seconds
     if len(here) < 2:
@@ -102,19 +99,19 @@ def first_results(
         filled = {way: toolchain.cold_caches(Path(base, way, "filled")) for way in here}
         built = [_built(target, way, Path(base, f"built_{way}")) for way in here]
         with ThreadPoolExecutor() as pool:  # nothing is timed here
-            tried = list(pool.map(lambda each: _tried(target, each, size, filled), built))
+            tried = list(pool.map(lambda each: _tried(target, each, filled), built))
         ready = [each for each in tried if isinstance(each, _Ready)]
         samples = {(each.way, state): list[dict[str, float]]() for each in ready for state in STATES}
         for number, each in enumerate(turns(warm, ready)):
             tell(f"{each.way}, warm, process {number // len(ready) + 1} of {warm}")
-            samples[each.way, "warm"].append(first_result(target, each.way, filled[each.way], each.module, size))
+            samples[each.way, "warm"].append(first_result(target, each.way, filled[each.way], each.module))
         begin, last = time.monotonic(), len(ready)
         for number, each in enumerate(turns(sys.maxsize, ready) if ready else ()):
             if number % last == 0 and number and time.monotonic() - begin > cold_seconds:
                 break
             tell(f"{each.way}, cold, process {number // last + 1}")
             empty = toolchain.cold_caches(Path(base, each.way, str(number)))
-            stages = first_result(target, each.way, empty, each.module, size)
+            stages = first_result(target, each.way, empty, each.module)
             stages["build"] += each.build_seconds
             samples[each.way, "cold"].append(stages)
     rows = [_row(way, state, stages) for (way, state), stages in samples.items()]
@@ -134,24 +131,24 @@ class _Ready(NamedTuple):
     build_seconds: float = 0.0
 
 
-def _built(target: lesson.Lesson | Case, way: str, folder: Path) -> _Ready | FirstResultError:
+def _built(target: lesson.Lesson, way: str, folder: Path) -> _Ready | FirstResultError:
     """Build what the way builds ahead of time."""
-    kernel = target if isinstance(target, Case) else str(target.meta["kernel"])
+    kernel = str(target.meta["kernel"])
     try:
-        took = WAYS[way].build_ahead(kernel, folder)
+        took = building.build_binding(kernel, folder) if WAYS[way].is_shipped_built else None
     except RuntimeError as error:  # the compiler's words
         return FirstResultError(f"{way}: {error}")
     return _Ready(way) if took is None else _Ready(way, folder, took)
 
 
 def _tried(
-    target: lesson.Lesson | Case, built: _Ready | FirstResultError, size: int, filled: Mapping[str, dict[str, str]]
+    target: lesson.Lesson, built: _Ready | FirstResultError, filled: Mapping[str, dict[str, str]]
 ) -> _Ready | FirstResultError:
     """Run a way once, which fills its caches and the operating system's."""
     if isinstance(built, FirstResultError):
         return built
     try:
-        first_result(target, built.way, filled[built.way], built.module, size)
+        first_result(target, built.way, filled[built.way], built.module)
     except FirstResultError as error:
         return error
     return built

@@ -4,18 +4,20 @@ Each timer runs in a fresh process of its own: benchmarks of `cuda.bench` run on
 """
 
 import functools
-import subprocess
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
-from fourways import process, toolchain
+from fourways import fresh_process, toolchain
 from fourways.experiments.cheats import CHEATS, Cheat, Trial
 from fourways.experiments.timers.libraries import TIMERS, ObjectionError, missing
 from fourways.tables import Row, Table
 
 LEAST = 0.05
 """The least difference between two times that counts, as a share of the honest one."""
-_PROGRAM = Path(__file__).with_name("timers_process.py")
+_PROGRAM = """
+import json, sys
+from fourways.experiments.timers.verdicts import measured
+print(json.dumps(measured(json.load(sys.stdin)["timer"])))
+"""
 _PATIENCE = 900.0  # seconds for one timer
 
 
@@ -88,12 +90,13 @@ def compare(names: Sequence[str] = tuple(TIMERS)) -> Table:
     reports, absent = {}, {name: reason for name in names if (reason := missing(name))}
     for name in (name for name in names if name not in absent):
         try:
-            ended = process.run(_PROGRAM, {"timer": name}, toolchain.child_environment(), timeout=_PATIENCE)
-        except subprocess.TimeoutExpired:
+            variables = toolchain.child_environment()
+            ended = fresh_process.start(_PROGRAM, task={"timer": name}, environment=variables, timeout=_PATIENCE)
+        except fresh_process.ProgramError:
             absent[name] = f"its process did not end within {_PATIENCE:.0f} s"
             continue
         if ended.answer:
             reports[name] = ended.answer
         else:
-            absent[name] = f"its process failed, {ended.status}: {ended.words.rpartition(chr(10))[2]}"
+            absent[name] = f"its process failed: {ended.why}"
     return table(reports, absent)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from fourways import checking
-from fourways.measuring.clocks import occupy
 from fourways.ways import is_host
 
 _PACK = 16  # bytes
@@ -39,24 +38,13 @@ extern "C" __global__ void restore(const Span *spans, int count, long long longe
 """
 
 
-def require_right(calls: Mapping[str, Callable[[], Any]], output: Any, is_right: Callable[[], Any]) -> None:
-    """Make each call once, with NaN in `output` before, and raise AssertionError unless `is_right()` is true after it.
-
-    `output` is an array of CuPy, or a part of one. The message names the call.
-    """
-    for name, call in calls.items():
-        output.fill(np.nan)
-        call()
-        assert bool(is_right()), f"{name}: a wrong answer"
-
-
 class Judged:
     """The arguments of timed calls: `values` are inputs, then outputs, in the way's memory; `nbytes` is their size.
 
     Call `restore` before each sample, outside of the time. It fills the outputs with poison, and those that `in_place`
     names with their input. Otherwise a kernel could find its answer in the output of the sample before. Call `problem`
     after the last sample: it also compares the inputs, so no call can leave itself less work. Call `elsewhere` once: it
-    finds work that the events of `measure` do not see. The parameters are those of `checking.verdict`.
+    finds work that the events of a timer do not see. The parameters are those of `checking.verdict`.
 
     On the GPU `restore` leaves the L2 cache as a call does that reads all inputs and writes all outputs. Arrays that
     fit are warm. If they do not fit, the cache holds the ends of all arrays, and the ends of the outputs are not yet
@@ -137,12 +125,15 @@ class Judged:
             return None
         import cupy
 
+        from fourways import timing
+
         self.restore()
         before = [cupy.ndarray(output.nbytes, np.uint8, output.data).copy() for output in self._outputs]
         now = [cupy.empty_like(octets) for octets in before]
         beside = cupy.cuda.Stream(non_blocking=True)
         cupy.cuda.Device().synchronize()
-        occupied = occupy(20e-3)
+        timing.busy(20e-3)
+        occupied = cupy.cuda.get_current_stream().record()
         call()
         time.sleep(5e-3)  # for work elsewhere to begin
         for octets, output in zip(now, self._outputs, strict=True):
