@@ -244,20 +244,3 @@ def roofline(
     ax.grid(True, axis="y")
     ax.figure.legend(ncols=2, loc="outside lower center")
     return ax.figure
-
-
-def heat_maps(panels: Mapping[str, Any], title: str, label: str) -> Any:
-    """Draw 2D arrays as colours, one below the other: `panels[name]` has the shape (rows, columns).
-
-    All arrays share one colour scale, from the smallest number to the largest; `label` is the scale's label.
-    """
-    heights = [round(10 * grid.shape[0] / grid.shape[1]) for grid in panels.values()]  # about their aspect ratio
-    axes = _axes(heights, title)
-    low = min(float(grid.min()) for grid in panels.values())
-    high = max(float(grid.max()) for grid in panels.values())
-    for ax, (name, grid) in zip(axes, panels.items(), strict=True):
-        image = ax.imshow(grid, cmap="inferno", vmin=low, vmax=high, interpolation="none")
-        ax.set_title(name, loc="left", fontsize=8)
-        ax.set_axis_off()
-    axes[0].figure.colorbar(image, ax=list(axes), label=label, shrink=0.6)
-    return axes[0].figure

@@ -39,8 +39,9 @@ def test_jupyter_can_show_it(tmp_path: Path) -> None:
 LINK = re.compile(r"\]\((?!https?://)([^)#\s]*)[^)]*\)")
 
 
-@pytest.mark.parametrize("solutions", [False, True])
-@pytest.mark.parametrize("together", [True, False], ids=["all", "each in a folder of its own"])
+@pytest.mark.parametrize(
+    ("together", "solutions"), [(True, False), (False, True)], ids=["all", "each in a folder of its own"]
+)
 def test_links_lead_somewhere_and_no_role_is_left(tmp_path: Path, together: bool, solutions: bool) -> None:
     lessons = [*LESSONS, *lesson.pages()]
     if together:
@@ -99,18 +100,6 @@ def test_cells_say_what_they_need(tmp_path: Path) -> None:
             assert cell.source.partition("#")[0].split() in (["%%needs", way], ["%%needs", way, "gpu"])
         plain = [cell for cell in found.notebook.cells if cell.cell_type == "code" and not cell.metadata.get("tags")]
         assert all(cell.source in [each.source for each in cells] for cell in plain)
-
-
-def test_a_cell_says_all_that_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path / "clone"))
-    for folder in ("lessons", "cpp/kernels", "book"):
-        (tmp_path / "clone" / folder).mkdir(parents=True)
-    (tmp_path / "clone" / "book" / "references.bib").touch()
-    cell = "```{code-cell} python\n:tags: [needs-torch, gpu, two-gpus]\nprint(1)\n```\n"
-    (tmp_path / "clone" / "lessons" / "00_needy.md").write_text(f"---\nfourways: {{}}\n---\n\n# A lesson\n\n{cell}")
-    (path,) = lesson.export(lesson.all_lessons(), tmp_path / "class")
-    (source,) = [each.source for each in nbformat.read(path, 4).cells if each.source.endswith("print(1)")]
-    assert sorted(source.partition("#")[0].split()) == ["%%needs", "gpu", "torch", "two-gpus"]
 
 
 def test_nobodys_work_is_overwritten(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What the driver says of itself and its GPUs; the drivers are tiny libraries (tests/layouts.py)."""
+"""What the driver says of itself and its GPUs, and which code runs on them; drivers are tiny libraries (layouts.py)."""
 
 import layouts
 import pytest
@@ -60,3 +60,30 @@ def test_what_does_not_fit_into_the_gpu() -> None:
 def test_asking_the_driver_of_this_machine_never_raises() -> None:
     assert (toolchain.driver() is None) <= (toolchain.gpus() == [])
     assert all(gpu.arch == f"sm_{gpu.compute_capability.replace('.', '')}" for gpu in toolchain.gpus())
+
+
+def test_names_of_architectures() -> None:
+    assert toolchain.architectures(["90", "sm_80", "sm_90"]) == ["sm_90", "sm_80"]
+    every = toolchain.architectures(["120", "all"])
+    assert every[0] == "sm_120" and sorted(every) == sorted(f"sm_{arch}" for arch in toolchain.ARCHITECTURES)
+
+
+@pytest.mark.parametrize(
+    ("holds", "arch", "runs"),
+    [
+        ({"sm_90"}, "sm_90", True),
+        ({"sm_80"}, "sm_86", True),  # same major version, older minor
+        ({"sm_86"}, "sm_80", False),
+        ({"sm_80"}, "sm_90", False),
+        ({"compute_80"}, "sm_90", True),  # PTX: compiled by the driver
+        ({"compute_90"}, "sm_80", False),
+        ({"sm_90a"}, "sm_90", True),
+        ({"compute_90a"}, "sm_100", False),
+        ({"sm_100f"}, "sm_103", True),
+        ({"compute_100f"}, "sm_120", False),
+        ({"sm_75", "sm_90"}, "sm_90", True),
+        (set(), "sm_90", False),
+    ],
+)
+def test_runs_on(holds: set[str], arch: str, runs: bool) -> None:
+    assert toolchain.runs_on(holds, arch) is runs

@@ -11,7 +11,7 @@ import sys
 
 import typer
 
-from fourways.cli import case, choose, classes, kernels, lessons, machine, measure, package, profile, timeline
+from fourways.cli import classes, kernels, lessons, machine, measure, package, profile, timeline
 from fourways.cli.options import find_home, tell
 
 app = typer.Typer(
@@ -40,13 +40,10 @@ for command in (
     measure.check,
     measure.time,
     kernels.build,
-    kernels.signature,
-    case.case,
     kernels.link,
     package.package,
     profile.profile,
     timeline.timeline,
-    choose.choose,
     lessons.book,
     classes.export,
     machine.install_pycuda,

@@ -82,21 +82,10 @@ def open_lessons(
     if not toolchain.installed("jupyterlab"):
         installs = f"{files.short(Path(sys.executable))} -m pip install jupyterlab"
         raise RuntimeError(f"JupyterLab is not installed; `{installs}`, then the same command again")
-    words = [str(copies[asked[0]].resolve()), *context.meta[_FOR_JUPYTERLAB]]
+    words = _for_jupyterlab(copies[asked[0]], folder, [*context.meta[_FOR_JUPYTERLAB]])
     words += [f"--ip={ip}"] if ip else []
     words += [f"--port={port}"] if port else []
     words += ["--no-browser"] if no_browser else []
-    if os.geteuid() == 0 and "--allow-root" not in words:
-        words.append("--allow-root")
-        print("You are root, which JupyterLab refuses by itself: it gets --allow-root.")
-    if not any("root_dir" in word for word in words):
-        in_clone = folder.resolve().is_relative_to(kernels.root())
-        root = kernels.root() if in_clone else folder.resolve()  # links of notebooks lead to the clone's folders
-        words.append(f"--ServerApp.root_dir={root}")
-        if not any("default_url" in word for word in words):
-            notebook = Path(words[0]).relative_to(root.resolve()).as_posix()
-            words.append(f"--LabApp.default_url=/lab/tree/{quote(notebook)}")  # JupyterLab prints it as its address
-    words.append(f"--ServerApp.extra_static_paths={kernels.root() / 'build' / 'book'}")
     os.environ |= toolchain.child_environment()  # for the notebooks' kernels
     if not any("base_url" in word for word in words):
         os.environ[lesson.BOOK] = "/static"  # the path of the book in JupyterLab
@@ -107,6 +96,22 @@ def open_lessons(
 
     sys.stdout.flush()
     raise typer.Exit(main(words))
+
+
+def _for_jupyterlab(notebook: Path, folder: Path, asked: list[str]) -> list[str]:
+    """Return JupyterLab's arguments that open a notebook in `folder`, after the words `asked` for by the user."""
+    words = [str(notebook.resolve()), *asked]
+    if os.geteuid() == 0 and "--allow-root" not in words:
+        words.append("--allow-root")
+        print("You are root, which JupyterLab refuses by itself: it gets --allow-root.")
+    if not any("root_dir" in word for word in words):
+        in_clone = folder.resolve().is_relative_to(kernels.root())
+        root = kernels.root() if in_clone else folder.resolve()  # links of notebooks lead to the clone's folders
+        words.append(f"--ServerApp.root_dir={root}")
+        if not any("default_url" in word for word in words):
+            opened = notebook.resolve().relative_to(root.resolve()).as_posix()
+            words.append(f"--LabApp.default_url=/lab/tree/{quote(opened)}")  # JupyterLab prints it as its address
+    return [*words, f"--ServerApp.extra_static_paths={kernels.root() / 'build' / 'book'}"]
 
 
 def run(
@@ -140,32 +145,24 @@ def run(
 
     if record and jobs and jobs > 1:
         raise typer.BadParameter("a recording measures, so its lessons run one at a time: leave out --jobs")
-    asked, failed = chosen(lessons), []
+    asked, keep = chosen(lessons), not (lessons or record)
     done: list[lesson.LessonRun] = []
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
+    good: list[bool] = []
+    columns = (SpinnerColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=errors, disable=not errors.is_terminal) as progress:
-        tasks = {target.slug: progress.add_task(target.slug, start=False, total=None) for target in asked}
+        line = progress.add_task("lessons", total=len(asked))
 
         def show(target: Any, number: int, total: int) -> None:
-            progress.start_task(tasks[target.slug])
-            progress.update(tasks[target.slug], completed=number - 1, total=total)
+            progress.update(line, description=f"{target.slug}, cell {number} of {total}")
 
         def ended(result: lesson.LessonRun) -> None:
             done.append(result)
-            progress.stop_task(tasks[result.lesson.slug])
-            progress.advance(tasks[result.lesson.slug])
-            if not errors.is_terminal:
-                tell(f"{result.lesson.slug}: {result.outcome}" + ("" if result.kept else f" in {result.seconds:.0f} s"))
-            if result.error:
-                failed.append(result)
-                tell(f"{result.lesson.slug} failed in {result.error}", "red")
-            elif record and not _record(result):  # record at once, because a later lesson may end the run
-                failed.append(result)
+            progress.advance(line)
+            good.append(_tell_ended(result, record))
 
         if not errors.is_terminal:
             tell(f"lessons to run: {len(asked)}, at a time: {jobs or lesson.at_once()}; one takes up to a minute")
         try:
-            keep = not (lessons or record)
             results = lesson.run_all(asked, show, ended, timeout, record=record, jobs=1 if record else jobs, keep=keep)
         except lesson.Interrupted as interrupted:
             _tell_interrupted(interrupted, asked, done)
@@ -173,7 +170,17 @@ def run(
     console.print(lesson.outcomes(results))
     if then_book:
         book(context)
-    raise typer.Exit(1 if failed else 0)
+    raise typer.Exit(0 if all(good) else 1)
+
+
+def _tell_ended(result: Any, record: bool) -> bool:
+    """Print a lesson's outcome, record it if asked, and return whether all went well."""
+    if not errors.is_terminal:
+        tell(f"{result.lesson.slug}: {result.outcome}" + ("" if result.kept else f" in {result.seconds:.0f} s"))
+    if result.error:
+        tell(f"{result.lesson.slug} failed in {result.error}", "red")
+        return False
+    return _record(result) if record else True  # at once, because a later lesson may end the run
 
 
 def _record(result: Any) -> bool:

@@ -20,7 +20,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for
     if as_json:
         print(diagnosis.to_json())
     else:
-        console.print(doctors.render(diagnosis))
+        console.print(diagnosis.table())
     raise typer.Exit(0 if diagnosis.lessons_can_run else 1)
 
 

@@ -42,14 +42,9 @@ Lessons = Annotated[list[str] | None, typer.Argument(help="Lessons by number or 
 Kernel = Annotated[str, typer.Argument(help="A lesson's number, a kernel's name, or a path to a .cu or .cuh file.")]
 Ways = Annotated[list[str] | None, typer.Option("--way", "-w", help="Only this way; may be given several times.")]
 Size = Annotated[str, typer.Option(help="Elements, as 1000 or 2^26.")]
-Entry = Annotated[str | None, typer.Option(help="The kernel in a file of your own, if it holds several.")]
 CaseFile = Annotated[
     Path | None,
-    typer.Option("--case", help="The case of a kernel of your own: its inputs and answer. `fourways case` writes one."),
-]
-Reference = Annotated[
-    str | None,
-    typer.Option(help="The right answer for a file of your own, in place of its case's: `expected.py:function`."),
+    typer.Option("--case", help="The case of a kernel of your own: its arguments and answer; `fourways check --help`."),
 ]
 Timeout = Annotated[int, typer.Option(help="Seconds that a launch may take while it is checked.", min=1)]
 Arch = Annotated[list[str] | None, typer.Option("--arch", "-a", help="As `90` or `sm_90`, or `all`; several times.")]
@@ -66,23 +61,26 @@ def chosen(names: Sequence[str] | None) -> list[Any]:
     return list(dict.fromkeys(map(lesson.find, names))) if names else lesson.lessons_and_pages()
 
 
-def target(
-    name: str, entry: str | None = None, case: Path | None = None, reference: str | None = None, timeout: int = 60
-) -> Any:
-    """Return the lesson or the case that `name` means, and refuse options that are only for a case."""
+def target(name: str, case: Path | None = None, timeout: int = 60) -> Any:
+    """Return the lesson that `name` means, or with a `case` the kernel."""
     from fourways import lesson
 
-    meant = lesson.lesson_or_case(name, entry, case, reference, timeout)
-    given = {"--entry": entry, "--case": case, "--reference": reference}
-    if isinstance(meant, lesson.Lesson) and (unfit := [option for option, value in given.items() if value]):
-        raise typer.BadParameter("it is for a file of your own", param_hint=unfit[0])
-    return meant
+    return lesson.target(name, case, timeout)
 
 
 def one_of(asked: Sequence[str] | None, known: Sequence[str], option: str) -> None:
     """Refuse the first value of `option` that is not among the known ones."""
     if unknown := [name for name in asked or () if name not in known]:
         raise typer.BadParameter(f"{unknown[0]!r}; choose from {', '.join(known)}", param_hint=option)
+
+
+def gpu_way(way: str) -> None:
+    """Refuse a way that is unknown or on the host. Raises RuntimeError, with the remedy, if it cannot run here."""
+    from fourways.ways import WAYS, is_host, missing
+
+    one_of([way], [name for name in WAYS if not is_host(name)], "--way")
+    if reason := missing(way):
+        raise RuntimeError(f"{way} cannot run here: {reason}")
 
 
 def asked_size(text: str) -> int:

@@ -1,4 +1,4 @@
-"""The doctor: the tools that lessons can use on this machine, the problems between them, and the remedies."""
+"""The doctor: the tools that lessons can use on this machine, whether they work together, and what to do if not."""
 
-from fourways.doctor.diagnosis import diagnose, render
-from fourways.doctor.inventory import newest_host_compiler
+from fourways.doctor.checks import newest_host_compiler
+from fourways.doctor.diagnosis import diagnose

@@ -1,30 +1,26 @@
-"""The diagnosis of this machine, for a terminal and as JSON."""
+"""The diagnosis of this machine: one table of tool, version, place and remedy, and the same as JSON."""
 
 import dataclasses
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-
-from rich.console import Group, RenderableType
-from rich.markup import escape
-from rich.table import Column, Table
+from typing import Any
 
 from fourways import files, toolchain
-from fourways.doctor import checks, inventory
-from fourways.doctor.checks import Finding
-from fourways.doctor.inventory import Tool
-from fourways.toolchain import Driver, Gpu
+from fourways.doctor.checks import Finding, judge
+from fourways.doctor.tools import Tool, tools
+from fourways.toolchain import Gpu
 
-STYLES = {"ok": "green", "note": "cyan", "warning": "yellow", "error": "bold red"}
+STYLES = {"note": "cyan", "warning": "yellow", "error": "bold red"}
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The tools, driver and GPUs of this machine, and the findings of all checks."""
+    """The tools and GPUs of this machine, and the findings of all checks."""
 
-    tools: dict[str, Tool]
-    driver: Driver | None
-    gpus: list[Gpu]
-    findings: list[Finding]
+    tools: Sequence[Tool]
+    gpus: Sequence[Gpu]
+    findings: Sequence[Finding]
 
     @property
     def lessons_can_run(self) -> bool:
@@ -36,27 +32,29 @@ class Diagnosis:
         plain = {"lessons_can_run": self.lessons_can_run, **dataclasses.asdict(self)}
         return json.dumps(plain, indent=1, default=str)
 
+    def table(self) -> Any:
+        """Return a Rich table with a row for each tool, and a row for each finding about anything else."""
+        from rich.markup import escape
+        from rich.table import Table
+
+        shown = Table("tool", "version", "where", "what to do")
+        for column in shown.columns[2:]:
+            column.overflow = "fold"
+        gpus = [Tool(gpu.name, None, gpu.arch, f"GPU with {gpu.memory_bytes / 2**30:.0f} GiB") for gpu in self.gpus]
+        others = {finding.tool for finding in self.findings} - {tool.name for tool in self.tools}
+        for tool in [*self.tools, *gpus, *map(Tool, sorted(others))]:
+            where = [str(files.short(tool.path))] if tool.path else []
+            about = [
+                f"[{STYLES[each.level]}]{each.level}[/]: {escape('; '.join(filter(None, (each.what, each.remedy))))}"
+                for each in self.findings
+                if each.tool == tool.name
+            ]
+            cells = tool.name, tool.version or "-", "\n".join([*where, *filter(None, [tool.why])])
+            shown.add_row(*map(escape, cells), "\n".join(about), style="" if tool.path or tool.version else "dim")
+        return shown
+
 
 def diagnose() -> Diagnosis:
     """Examine this machine. Takes a second or two, and writes nothing."""
-    tools, driver, gpus = inventory.tools(), toolchain.driver(), toolchain.gpus()
-    return Diagnosis(tools, driver, gpus, checks.judge(tools, driver, gpus))
-
-
-def render(diagnosis: Diagnosis) -> RenderableType:
-    """Return the diagnosis for a terminal: a table of tools, then a table of findings."""
-    tools = Table(
-        "tool", "version", Column("where, and why this one", overflow="fold"), title="Tools", title_justify="left"
-    )
-    for tool in diagnosis.tools.values():
-        here = [str(files.short(tool.path))] if tool.path else []
-        where = [*here, tool.why, *(f"passed over: {files.short(path)}" for path in tool.passed_over)]
-        style = "" if tool.path or tool.version else "dim"
-        tools.add_row(tool.name, tool.version or "-", escape("\n".join(where)), style=style)
-    for gpu in diagnosis.gpus:
-        tools.add_row("GPU", gpu.arch, f"{escape(gpu.name)}, {gpu.memory_bytes / 2**30:.0f} GiB")
-    findings = Table("", Column("finding", overflow="fold"), Column("what to do", overflow="fold"), title="Findings")
-    findings.title_justify = "left"
-    for finding in diagnosis.findings:
-        findings.add_row(f"[{STYLES[finding.level]}]{finding.level}[/]", escape(finding.what), escape(finding.remedy))
-    return Group(tools, findings)
+    here, gpus = tools(), toolchain.gpus()
+    return Diagnosis(list(here.values()), gpus, list(judge(here, toolchain.driver(), gpus)))

@@ -94,16 +94,16 @@ def build_variables(work: Path) -> dict[str, str]:
     if compiler is None:
         raise InstallError(f"PyCUDA cannot be built: {toolchain.missing('host compiler')}")
     places = (f"{folder}/libcurand.so*" for folder in ("lib64", "lib", f"{toolchain.TARGET}/lib"))
-    needed = {name: toolchain.header_dirs(name, "")[:1] for name in ("cuda.h", "cudaProfiler.h", "curand.h")}
-    headers = dict.fromkeys(str(folder) for folders in needed.values() for folder in folders)
-    needed |= {"nvcc": [nvcc] if nvcc else [], "libcurand.so": toolchain.in_roots(*places)}
-    if absent := [name for name, paths in needed.items() if not paths]:
-        looked = ", ".join(str(root.folder) for root in toolchain.roots()) or "no CUDA toolkit found"
+    needed = {name: toolchain.header_dir(name) for name in ("cuda.h", "cudaProfiler.h", "curand.h")}
+    headers = dict.fromkeys(map(str, needed.values()))
+    needed |= {"nvcc": nvcc, "libcurand.so": next(iter(toolchain.in_roots(*places)), None)}
+    if absent := [name for name, path in needed.items() if not path]:
+        looked = ", ".join(map(str, toolchain.roots())) or "no CUDA toolkit found"
         raise InstallError(
             f"PyCUDA cannot be built: {', '.join(absent)} not found ({looked}); "
             "`pip install 'cuda-toolkit[nvcc,cudart,profiler,curand]==13.0.*'` brings them"
         )
-    (work / "libcurand.so").symlink_to(needed["libcurand.so"][0])
+    (work / "libcurand.so").symlink_to(str(needed["libcurand.so"]))
     stub = [str(compiler), "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-x", "c++", os.devnull]
     run([*stub, "-o", str(work / "libcuda.so")], "linking a stand-in for the driver's library")
     variables = os.environ | toolchain.variables()

@@ -7,10 +7,10 @@ recorded. This package holds no second copy of it.
 from fourways.lesson.exercises import exercises
 from fourways.lesson.export import alone, export
 from fourways.lesson.folds import asked, deeper
-from fourways.lesson.meant import lesson_or_case
 from fourways.lesson.needs import load_ipython_extension, skip_reason
 from fourways.lesson.notebook import Lesson, all_lessons, find, kernel_file, lessons_and_pages, pages, tags
 from fourways.lesson.recorded import BOOK, digest, kernel_hashes, outputs, rows, unrecorded
-from fourways.lesson.run import RECORDS, Interrupted, LessonRun, at_once, outcomes, run_all
-from fourways.lesson.task import task
-from fourways.lesson.ways import collect, load, way_cell
+from fourways.lesson.result import LessonRun, outcomes
+from fourways.lesson.run import RECORDS, Interrupted, at_once, run_all
+from fourways.lesson.targets import Target, program, target
+from fourways.lesson.ways import collect, load

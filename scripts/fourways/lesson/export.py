@@ -91,7 +91,7 @@ def _plain(
     """
     import nbformat
 
-    notebook = copy.deepcopy(lesson.notebook)
+    notebook, rewritten = copy.deepcopy(lesson.notebook), _Links(lesson, folder, there)
     cells: list[Any] = []
     guessing = False
     marks = zip(notebook.cells, asked(notebook), deeper(notebook), anchors(notebook), strict=True)
@@ -109,43 +109,54 @@ def _plain(
             cells.append(cell)
     cells.insert(1, nbformat.v4.new_code_cell(_START.format(lesson.slug)))
     notebook.cells = cells
-    beside: list[str] = []
-
-    def picture(match: re.Match[str]) -> str:
-        if "only-dark" in match[2]:
-            return ""
-        where = match[1]
-        if folder is None:
-            content = base64.b64encode((kernels.root() / "book" / where).read_bytes()).decode()
-            where = f"data:{mimetypes.guess_type(where)[0]};base64,{content}"
-        else:
-            beside.append(where)
-        words = re.search(r":alt: (.*)", match[2])
-        return f"![{words[1] if words else ''}]({where})\n"
-
-    def link(match: re.Match[str]) -> str:
-        if folder is None:
-            return match[0]
-        target = (lesson.path.parent / match[1]).resolve()
-        if target.suffix == ".md" and target.parent == lesson.path.parent.resolve() and target.stem in there:
-            return f"]({target.stem}.ipynb)"
-        if target.is_file() and target.is_relative_to(book := kernels.root() / "book"):
-            beside.append(str(target.relative_to(book)))
-            return f"]({beside[-1]})"
-        return f"]({os.path.relpath(target, folder.resolve())})" if target.is_file() else match[0]
-
-    def quote(match: re.Match[str]) -> str:
-        return "\n".join(f"> {line}".rstrip() for line in [f"**{match[2]}**", "", *match[3].strip().splitlines()])
-
-    def fold(match: re.Match[str]) -> str:
-        return f"<details><summary>{match[2]}</summary>\n\n{match[3].strip()}\n\n</details>"
-
     for number, cell in enumerate(notebook.cells):
         cell.id = f"{lesson.slug}-{number}"  # the same bytes for the same lesson
         if cell.cell_type == "markdown":
-            text = _FOLD.sub(fold, _BOX.sub(quote, _LINK.sub(link, _IMAGE.sub(picture, cell.source))))
+            text = _FOLD.sub(
+                _fold, _BOX.sub(_quote, _LINK.sub(rewritten.link, _IMAGE.sub(rewritten.picture, cell.source)))
+            )
             cell.source = cited(text, citable).replace("```cuda", "```c++")
-    return notebook, beside
+    return notebook, rewritten.beside
+
+
+class _Links:
+    """The pictures and links of a notebook in `folder`; `beside` collects the files of the book that it needs there."""
+
+    def __init__(self, lesson: Lesson, folder: Path | None, there: set[str]) -> None:
+        self.lesson, self.folder, self.there = lesson, folder, there
+        self.beside: list[str] = []
+
+    def picture(self, match: re.Match[str]) -> str:
+        if "only-dark" in match[2]:
+            return ""
+        where = match[1]
+        if self.folder is None:
+            content = base64.b64encode((kernels.root() / "book" / where).read_bytes()).decode()
+            where = f"data:{mimetypes.guess_type(where)[0]};base64,{content}"
+        else:
+            self.beside.append(where)
+        words = re.search(r":alt: (.*)", match[2])
+        return f"![{words[1] if words else ''}]({where})\n"
+
+    def link(self, match: re.Match[str]) -> str:
+        if self.folder is None:
+            return match[0]
+        lessons = self.lesson.path.parent.resolve()
+        target, book = (lessons / match[1]).resolve(), kernels.root() / "book"
+        if target.suffix == ".md" and target.parent == lessons and target.stem in self.there:
+            return f"]({target.stem}.ipynb)"
+        if target.is_file() and target.is_relative_to(book):
+            self.beside.append(str(target.relative_to(book)))
+            return f"]({self.beside[-1]})"
+        return f"]({os.path.relpath(target, self.folder.resolve())})" if target.is_file() else match[0]
+
+
+def _quote(match: re.Match[str]) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in [f"**{match[2]}**", "", *match[3].strip().splitlines()])
+
+
+def _fold(match: re.Match[str]) -> str:
+    return f"<details><summary>{match[2]}</summary>\n\n{match[3].strip()}\n\n</details>"
 
 
 def _grade(notebook: Any, lesson: Lesson) -> None:

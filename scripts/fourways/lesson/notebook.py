@@ -81,10 +81,9 @@ class Lesson:
     @property
     def title(self) -> str:
         """The text of the first heading, without the lesson's number."""
-        for cell in self.notebook.cells:
-            heading = re.search(r"^# (?:\d\d · )?(.+)$", cell.source, re.MULTILINE)
-            if heading and cell.cell_type == "markdown":
-                return heading[1]
+        text = self._read(lambda text: re.sub(r"^(`{3,}|:{3,}).*?^\1$", "", text, flags=re.DOTALL | re.MULTILINE))
+        if heading := re.search(r"^# (?:\d\d · )?(.+)$", text, re.MULTILINE):
+            return heading[1]
         raise LessonError(f"{self.path.name}: no `# Title`")
 
     @property

@@ -5,27 +5,23 @@ which GPU. `activate()` makes CuPy and PyCUDA use the same nvcc, and `child_envi
 `stamp()` lists the device, the versions and the commit that a measured number depends on.
 """
 
-from fourways.toolchain.architectures import ARCHITECTURES, architectures, runs_on
-from fourways.toolchain.driver import Driver, Gpu, driver, gpu_arch, gpus
+from fourways.toolchain.driver import ARCHITECTURES, Driver, Gpu, architectures, driver, gpu_arch, gpus, runs_on
 from fourways.toolchain.environment import activate, caches, child_environment, cold_caches, variables
 from fourways.toolchain.find import (
     TARGET,
-    cuda_header_dirs,
+    cuda_headers,
     cuda_root,
-    header_dirs,
+    header_dir,
     host_compiler,
-    host_compilers,
     in_roots,
     include_dirs,
     nvcc,
     program,
-    programs,
     roots,
     run,
 )
 from fourways.toolchain.missing import MORE, NO_NVCC, PACKAGES, SETUP, installed, missing
 from fourways.toolchain.preprocess import declared, preprocessed
-from fourways.toolchain.stamp import stamp
 from fourways.toolchain.versions import (
     CUPY,
     distributions,
@@ -33,5 +29,6 @@ from fourways.toolchain.versions import (
     library_version,
     loaded_library,
     program_version,
+    stamp,
     version,
 )

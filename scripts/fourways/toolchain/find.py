@@ -1,7 +1,8 @@
 """The search for programs, headers and libraries in the CUDA toolkits of this machine.
 
 Toolkits are searched in this order: the wheels of this Python environment, the conda environment, `CUDA_PATH`,
-`CUDA_HOME`, `/usr/local/cuda`, then the `nvcc` on PATH.
+`CUDA_HOME`, `/usr/local/cuda`, then the `nvcc` on PATH. `cuda.pathfinder` finds libraries for us, but not programs and
+headers: it looks neither into PYTHONPATH, where a wheelhouse is, nor into PATH, so it would name another toolkit.
 """
 
 import functools
@@ -13,7 +14,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from fourways import kernels
@@ -27,16 +27,8 @@ _PROFILERS = {"ncu": "nsight-compute/*/ncu", "nsys": "nsight-systems/*/bin/nsys"
 TARGET = f"targets/{'sbsa' if platform.machine() == 'aarch64' else platform.machine()}-linux"
 
 
-@dataclass(frozen=True)
-class Root:
-    """A folder that holds a CUDA toolkit or a part of one; `origin` says in words what named it ("CUDA_PATH")."""
-
-    folder: Path
-    origin: str
-
-
-def roots() -> tuple[Root, ...]:
-    """Return all toolkit folders, the preferred one first."""
+def roots() -> dict[Path, str]:
+    """Return all toolkit folders, the preferred one first, each with what named it, in words ("CUDA_PATH")."""
     conda = os.environ.get("CONDA_PREFIX")
     if not conda and Path(sys.prefix, "conda-meta").is_dir():
         conda = sys.prefix  # the interpreter of a conda environment that is not activated
@@ -51,7 +43,7 @@ def roots() -> tuple[Root, ...]:
         compilers.append((Path(on_path), "the nvcc on PATH"))
     origins = {_root_of(compiler): origin for compiler, origin in reversed(compilers)}
     folders = _unique(_root_of(compiler) for compiler, _ in compilers)
-    return tuple(Root(folder, origins[folder]) for folder in folders if folder.is_dir())
+    return {folder: origins[folder] for folder in folders if folder.is_dir()}
 
 
 @functools.cache
@@ -79,7 +71,7 @@ def run(
 
 def in_roots(*patterns: str) -> list[Path]:
     """Return every file in the toolkit folders that matches one of the patterns, the preferred toolkit first."""
-    return _unique(path for root in roots() for pattern in patterns for path in sorted(root.folder.glob(pattern)))
+    return _unique(path for root in roots() for pattern in patterns for path in sorted(root.glob(pattern)))
 
 
 def _unique(paths: Iterable[Path]) -> list[Path]:
@@ -90,22 +82,16 @@ def _unique(paths: Iterable[Path]) -> list[Path]:
     return list(unique.values())
 
 
-def programs(name: str) -> list[Path]:
-    """Return every program `name` of the toolkits, the preferred one first.
-
-    If no toolkit has the program, return the one on PATH, or that of NVIDIA's packages of its profilers.
-    """
-    if in_toolkits := [path for path in in_roots(f"bin/{name}") if os.access(path, os.X_OK)]:
-        return in_toolkits
-    if on_path := shutil.which(name):
-        return [Path(on_path)]
-    packaged = NVIDIA_PACKAGES.glob(_PROFILERS[name]) if name in _PROFILERS else ()
-    return sorted(packaged, key=lambda path: [int(number) for number in re.findall(r"\d+", str(path))], reverse=True)
-
-
 def program(name: str) -> Path | None:
-    """Return the first of `programs(name)`, or None."""
-    return next(iter(programs(name)), None)
+    """Return the program `name` of the preferred toolkit that has it, or None.
+
+    If no toolkit has the program, take the one on PATH, or the newest of NVIDIA's packages of its profilers.
+    """
+    in_toolkits = (path for path in in_roots(f"bin/{name}") if os.access(path, os.X_OK))
+    if path := next(in_toolkits, None) or shutil.which(name):
+        return Path(path)
+    packaged = NVIDIA_PACKAGES.glob(_PROFILERS[name]) if name in _PROFILERS else ()
+    return max(packaged, key=lambda path: [int(number) for number in re.findall(r"\d+", str(path))], default=None)
 
 
 def nvcc() -> Path | None:
@@ -119,35 +105,33 @@ def cuda_root() -> Path | None:
     return compiler.parents[1] if compiler else None
 
 
-def header_dirs(marker: str, *below: str) -> list[Path]:
-    """Return the folders that hold the header `marker`, the preferred toolkit first.
+def header_dir(marker: str, *beside: str) -> Path | None:
+    """Return the include folder of the preferred toolkit that holds the header `marker` and those `beside` it, or None.
 
-    `below` are the subfolders of each toolkit's include folders to search, with a slash at the end, "" for themselves.
+    Some folders hold only a part of CUDA's headers, so several are named.
     """
-    patterns = [f"{base}/{sub}{marker}" for base in ("include", f"{TARGET}/include") for sub in below]
-    return [path.parents[marker.count("/")] for path in in_roots(*patterns)]
+    patterns = [f"{base}/{sub}{marker}" for base in ("include", f"{TARGET}/include") for sub in ("cccl/", "")]
+    folders = (path.parents[marker.count("/")] for path in in_roots(*patterns))
+    return next((folder for folder in folders if all((folder / name).is_file() for name in beside)), None)
 
 
-def cuda_header_dirs() -> list[Path]:
-    """Return the folders that hold all of CUDA's headers, the preferred toolkit first.
+def cuda_headers() -> Path | None:
+    """Return the folder that holds all of CUDA's headers, or None.
 
-    Some folders hold only a part: the runtime's wheel, which PyTorch installs, has no crt/, and nvcc's wheel has
-    nothing but crt/.
+    The runtime's wheel, which PyTorch installs, has no crt/, and nvcc's wheel has nothing but crt/.
     """
-    whole = "cuda_runtime.h", "vector_types.h", "cuda_fp16.h", "crt/host_defines.h", "crt/host_config.h"
-    return [folder for folder in header_dirs(whole[0], "") if all((folder / name).is_file() for name in whole)]
+    return header_dir("cuda_runtime.h", "vector_types.h", "cuda_fp16.h", "crt/host_defines.h", "crt/host_config.h")
 
 
 def include_dirs() -> list[Path]:
     """Return the folders of the CUDA headers and of CCCL (CUB, Thrust, libcu++), for a compiler's option -I."""
-    folders = cuda_header_dirs()[:1] + header_dirs("cub/version.cuh", "cccl/", "")[:1]
-    return list(dict.fromkeys(folders))
+    return list(dict.fromkeys(filter(None, (cuda_headers(), header_dir("cub/version.cuh")))))
 
 
-def host_compilers() -> list[Path]:
-    """Return the C++ compilers of this machine in the order `CXX`, the conda environment's, g++, c++, clang++.
+def host_compiler() -> Path | None:
+    """Return the C++ compiler that builds the host way and that nvcc calls, or None.
 
-    Raises InputError if `CXX` names none.
+    The order is `CXX`, the conda environment's, g++, c++, clang++. Raises InputError if `CXX` names none.
     """
     named = os.environ.get("CXX", "")
     try:
@@ -157,10 +141,5 @@ def host_compilers() -> list[Path]:
     if words and not shutil.which(words[0]):
         raise kernels.InputError(f"CXX names a C++ compiler that is not here, {named}: unset CXX, or give its path")
     conda = in_roots("bin/*-conda-linux-gnu-c++")
-    candidates = (shutil.which(name) for name in [*words[:1], *map(str, conda), "g++", "c++", "clang++"])
-    return _unique(Path(path) for path in candidates if path)
-
-
-def host_compiler() -> Path | None:
-    """Return the C++ compiler that builds the host way and that nvcc calls, or None."""
-    return next(iter(host_compilers()), None)
+    paths = map(shutil.which, [*words[:1], *map(str, conda), "g++", "c++", "clang++"])
+    return next((Path(path) for path in paths if path), None)

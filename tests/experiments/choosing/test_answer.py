@@ -2,7 +2,7 @@
 
 import pytest
 
-from fourways import choosing, figures
+from fourways.experiments import choosing
 
 NEAR = choosing.Cost("near", {"start": 0.5}, 0.45, 0.6, launch=5e-6, cold=0.25, edit=0.1, origin="A GPU, today")
 TIED = choosing.Cost("tied", {"start": 0.62}, 0.58, 0.7, launch=5e-6, cold=0.0, edit=2.0, origin="A GPU, today")
@@ -28,19 +28,11 @@ def test_all_is_runs_and_cold_runs_and_edits() -> None:
     assert row["high_seconds"] == pytest.approx(row["total_seconds"] + 10)
 
 
-def test_edits_change_the_answer() -> None:
-    best = choosing.choose(COSTS, kernel=30e-6, launches=0, runs=100, edits=0).rows[0]["way"]
-    costly = choosing.choose(COSTS, kernel=30e-6, launches=0, runs=1, edits=100).rows[-1]["way"]
-    assert (best, costly) == ("near", "tied")
-
-
 def test_the_table_says_what_was_asked_and_measured() -> None:
     table = choosing.choose(COSTS, kernel=1e-6, launches=200, runs=100, cold_runs=1, edits=3)
     assert table.note == ("Runs: 100, 1 of them cold; launches in each: 200; edits: 3. Measured on A GPU, today.")
     assert "5.00 µs host" in table.cells()[0]
     assert "30.0 µs GPU" in choosing.choose(COSTS, kernel=30e-6, launches=1).cells()[0]
-    assert str(choosing.table(table.rows)) == str(table), "it can be made again from the rows"
-    assert str(choosing.table([])).startswith("way")
 
 
 @pytest.mark.parametrize(
@@ -54,9 +46,6 @@ def test_the_table_says_what_was_asked_and_measured() -> None:
         ({"cold_runs": -1}, "of 1 runs, -1 cannot be cold"),
         ({"costs": {}}, "no way to choose from"),
         ({"kernel": 1e300, "launches": 10**11}, "more seconds than a number can hold"),
-        ({"launches": 10**400}, "more seconds than a number can hold"),
-        ({"runs": 10**400, "cold_runs": 10**400}, "more seconds than a number can hold"),
-        ({"edits": 10**400}, "more seconds than a number can hold"),
         ({"costs": {"whole": WHOLE}, "runs": 10**400}, "more seconds than a number can hold"),
     ],
 )
@@ -75,15 +64,3 @@ def test_the_figure_rings_the_crossings() -> None:
     assert [ring[0] for ring in rings] == pytest.approx([73333.3, 116666.7]), "far overtakes tied, then near"
     assert len(axes.lines) == 3 + 2 and len(axes.collections) == 3, "a line and a band each"
     assert len(choosing.figure(COSTS, 1e-6, most=50_000).axes[0].lines) == 3, "what lies beyond is not drawn"
-
-
-def test_a_way_has_its_colour_in_the_figure_and_any_other_program_one_of_its_own() -> None:
-    lines = choosing.figure({"first": FAR, "nvrtc": NEAR, "second": TIED}, 1e-6).axes[0].lines
-    colours = [line.get_color() for line in lines[:3]]
-    assert colours == [figures.STAGE_COLOURS[1], figures.COLOURS["nvrtc"], figures.STAGE_COLOURS[2]]
-
-
-def test_each_row_says_what_its_way_costs() -> None:
-    (row,) = choosing.choose({"near": NEAR}, kernel=30e-6, launches=0).rows
-    told = {key: row[key] for key in ("start_seconds", "launch_seconds", "cold_seconds", "edit_seconds")}
-    assert told == {"start_seconds": 0.5, "launch_seconds": 5e-6, "cold_seconds": 0.25, "edit_seconds": 0.1}

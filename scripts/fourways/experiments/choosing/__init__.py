@@ -25,14 +25,13 @@ Three more costs are added:
 Of the candidates that do not differ from the fastest, or by less than a minute a day, the advice takes the one with the
 fewest parts: a build before it is shipped, a wheel for each Python and system, or a compiler on each machine is a part.
 
-The numbers are those that lessons 00 and 01 recorded on the book's GPU; or you give your own, in the file that
-`fourways time 1 --first --json first.json` writes.
+The numbers are those that lessons 00 and 01 recorded on the book's GPU.
 """
 
-from fourways.choosing.advice import SMALL_SECONDS, advice_table, advise
-from fourways.choosing.answer import choose, table
-from fourways.choosing.figure import figure
-from fourways.choosing.model import Cost, parse_seconds
-from fourways.choosing.results import costs, recorded
-from fourways.choosing.situation import Situation
-from fourways.choosing.tree import tree
+from fourways.experiments.choosing.advice import advise
+from fourways.experiments.choosing.answer import choose
+from fourways.experiments.choosing.figure import figure
+from fourways.experiments.choosing.model import Cost
+from fourways.experiments.choosing.results import costs, recorded
+from fourways.experiments.choosing.situation import Situation
+from fourways.experiments.choosing.tree import tree

@@ -1,12 +1,8 @@
 """The model of a program's time, and the numbers of launches at which one way overtakes another."""
 
 import itertools
-import math
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-
-_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9}
 
 
 @dataclass(frozen=True)
@@ -72,15 +68,3 @@ def crossings(costs: Iterable[Cost], kernel: float) -> list[tuple[float, Cost, C
         if launches := crossing(first, then, kernel):
             crossed.append((launches, first, then))
     return sorted(crossed, key=lambda each: each[0])
-
-
-def parse_seconds(text: str) -> float:
-    """Return seconds for a text such as `30us`, `0.2 ms` or `1.5s`. Raises ValueError for others, and for 0."""
-    match = re.fullmatch(r"\s*([\d.]+(?:e[+-]?\d+)?)\s*([a-zµμ]+)\s*", text, re.IGNORECASE)
-    try:
-        value = float(match[1]) * _UNITS[match[2].lower()] if match else 0.0
-    except (ValueError, KeyError):
-        value = 0.0
-    if not (0 < value < math.inf):
-        raise ValueError(f"{text!r} is not a time above 0; expected a number and its unit, such as 30us, 0.2ms or 1.5s")
-    return value

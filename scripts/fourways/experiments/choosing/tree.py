@@ -1,4 +1,4 @@
-"""The questions of `fourways choose` as one page to keep."""
+"""The questions that lead to a way, as one page to keep."""
 
 from typing import Any
 

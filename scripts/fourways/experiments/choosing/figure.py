@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fourways import figures, tables
-from fourways.choosing.model import Cost, crossings
+from fourways.experiments.choosing.model import Cost, crossings
 
 
 def figure(costs: Mapping[str, Cost], kernel: float, most: int = 10**7) -> Any:

@@ -1,13 +1,13 @@
 """Advice: the candidates that a situation leaves, then their times, then what follows from both."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from fourways.choosing.answer import choose
-from fourways.choosing.model import Cost
-from fourways.choosing.results import context_bytes, plug_in_seconds
-from fourways.choosing.situation import CUBIN, Candidate, Situation, candidates, excluded
+from fourways.experiments.choosing.answer import choose
+from fourways.experiments.choosing.model import Cost
+from fourways.experiments.choosing.results import context_bytes, plug_in_seconds
+from fourways.experiments.choosing.situation import CUBIN, Candidate, Situation, candidates, excluded
 from fourways.tables import Row, Table, seconds
 from fourways.ways import WAYS
 
@@ -38,17 +38,15 @@ def advise(
     runs: int = 1,
     cold_runs: int = 0,
     edits: int = 0,
-    among: Collection[str] = (),
 ) -> Advice:
     """Choose for a situation and a program. The numbers are those of `choose`; `runs` and `edits` are those of a day.
-    `among` names the candidates to choose from, by default all.
 
     Of the candidates that the situation leaves, those count as equal that the measurements cannot tell from the best,
     that differ from it by less than SMALL_SECONDS a day, or that were not timed. Of these the one with the fewest
     parts is taken. Raises ValueError as `choose` does.
     """
     reasons = excluded(situation)
-    left = {name: each for name, each in candidates().items() if name not in reasons and (not among or name in among)}
+    left = {name: each for name, each in candidates().items() if name not in reasons}
     timed = {name: cost for name, cost in _with_cubin(costs).items() if name in left}
     times = choose(timed, kernel, launches, runs, cold_runs, edits, situation.nodes) if timed else None
     late = {name: cost for name, cost in timed.items() if situation.within and cost.high > situation.within}
@@ -65,18 +63,8 @@ def advise(
     else:
         sentences.append("Nothing fits: each candidate is ruled out for the reason above.")
     sentences += _on_situation(situation, late if len(late) == len(timed) else {})
-    out = out_table([{"way": name, "reason": reason} for name, reason in reasons.items()])
-    return Advice(take, sentences, out, times)
-
-
-def advice_table(rows: Sequence[Row]) -> Table:
-    """Show the sentences of an advice, each in a row as `sentence`."""
-    return Table("advice", rows, [("advice", "sentence")])
-
-
-def out_table(rows: Sequence[Row]) -> Table:
-    """Show the candidates that a situation rules out: `way` and `reason`."""
-    return Table("out", rows, [("out", "way"), ("because", "reason")])
+    ruled_out = [{"way": name, "reason": reason} for name, reason in reasons.items()]
+    return Advice(take, sentences, Table("out", ruled_out, [("out", "way"), ("because", "reason")]), times)
 
 
 def _with_cubin(costs: Mapping[str, Cost]) -> Mapping[str, Cost]:

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from fourways.choosing.model import Cost
-from fourways.choosing.situation import CUBIN
+from fourways.experiments.choosing.model import Cost
+from fourways.experiments.choosing.situation import CUBIN
 from fourways.tables import Column, Row, Table, seconds, seconds_range
 
 
@@ -51,7 +51,7 @@ def choose(
     for row in rows:
         times = row["total_seconds"] / best["total_seconds"]
         row["verdict"] = f"× {times:.2f}" if row not in near else "no difference" if len(near) > 1 else "fastest"
-    return table(rows)
+    return Table("choose", rows, _COLUMNS, _note(rows))
 
 
 def _answer(cost: Cost, asked: Row) -> Row:
@@ -71,22 +71,6 @@ def _answer(cost: Cost, asked: Row) -> Row:
     }
 
 
-def table(rows: Sequence[Row]) -> Table:
-    """Show the rows of `choose`; the note repeats the question, and names the origin of the measurements."""
-    columns: list[Column] = [
-        "way",
-        "start_seconds",
-        ("a launch", _launch),
-        ("a run", "run_seconds"),
-        ("cold: more", "cold_seconds"),
-        ("an edit", "edit_seconds"),
-        ("all", "total_seconds"),
-        ("p10 – p90", lambda row: seconds_range(row["low_seconds"], row["high_seconds"])),
-        "verdict",
-    ]
-    return Table("choose", rows, columns, _note(rows) if rows else "")
-
-
 def _launch(row: Row) -> str:
     """Return the longer of launch and kernel, and whether the host or the GPU is busy with it."""
     host = row["launch_seconds"] > row["kernel_seconds"]
@@ -101,3 +85,16 @@ def _note(rows: Sequence[Row]) -> str:
         f"Runs: {asked['runs']:,}, {asked['cold_runs']:,} of them cold; launches in each: {asked['launches']:,}; "
         f"edits: {asked['edits']:,}{nodes}. Measured on {'; '.join(origins)}.{computed}"
     )
+
+
+_COLUMNS: list[Column] = [
+    "way",
+    "start_seconds",
+    ("a launch", _launch),
+    ("a run", "run_seconds"),
+    ("cold: more", "cold_seconds"),
+    ("an edit", "edit_seconds"),
+    ("all", "total_seconds"),
+    ("p10 – p90", lambda row: seconds_range(row["low_seconds"], row["high_seconds"])),
+    "verdict",
+]

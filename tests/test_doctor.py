@@ -1,0 +1,335 @@
+"""The doctor on sound machines and on spoiled ones; a machine is a table of tools, or folders (layouts.py)."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import layouts
+import pytest
+from layouts import Machine
+from rich.console import Console
+
+from fourways import doctor, toolchain
+from fourways.doctor import checks
+from fourways.doctor.checks import Finding, judge
+from fourways.doctor.diagnosis import Diagnosis
+from fourways.doctor.tools import Tool, tools
+from fourways.toolchain import Driver, Gpu
+
+DRIVER = Driver("580.159.04", "13.0")
+H200 = Gpu("NVIDIA H200", "9.0", "sm_90", 139 << 30)
+Tools = dict[str, Tool]
+
+
+@pytest.fixture
+def sound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tools:
+    """A machine on which nothing is wrong. Its toolkit is CUDA_PATH's, its PyCUDA a stand-in."""
+    toolkit, pycuda = tmp_path / "toolkit", tmp_path / "packages" / "pycuda"
+    layouts.toolkit(toolkit, parts=("headers",))
+    pycuda.mkdir(parents=True)
+    (pycuda / "__init__.py").touch()
+    (pycuda / "driver.py").write_text("def get_version(): return (13, 0, 0)")
+    monkeypatch.setenv("CUDA_PATH", str(toolkit))
+    monkeypatch.setenv("PYTHONPATH", str(pycuda.parent))
+    for variable, _ in toolchain.caches().values():
+        monkeypatch.setenv(variable, str(tmp_path / "caches" / variable))
+    for variable in ("NVCC", "PYCUDA_DISABLE_CACHE"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(toolchain, "missing", lambda need: None)
+    monkeypatch.setattr(toolchain, "installed", lambda module: Path(module))
+    monkeypatch.setattr(checks.importlib.metadata, "distributions", lambda: [])
+    found = [Tool(name, toolkit / "bin" / name, "13.0.88") for name in ("nvcc", "cuobjdump", "nvdisasm")]
+    found += [Tool(name, tmp_path / name, "4.0") for name in ("cmake", "ninja", "pycuda", "fourways_aot")]
+    found += [
+        Tool("NVRTC", toolkit / "lib" / "libnvrtc.so.13", "13.0"),
+        Tool("nvJitLink", toolkit / "lib" / "libnvJitLink.so.13", "13.0"),
+        Tool("CUDA headers", toolkit / "include", "13.0"),
+        Tool("host compiler", layouts.script(tmp_path / "g++", "exit 0"), "12.2.0"),
+    ]
+    return {tool.name: tool for tool in found}
+
+
+def spoil(machine: Tools, name: str, **changes: object) -> Tools:
+    return machine | {name: replace(machine[name], **changes)}  # type: ignore[arg-type]
+
+
+def found(machine: Tools, driver: Driver | None = DRIVER, gpus: Sequence[Gpu] = (H200,)) -> list[Finding]:
+    return list(judge(machine, driver, gpus))
+
+
+def only(findings: list[Finding], level: str) -> Finding:
+    """The one finding, which has this level; whatever is wrong must come with a remedy."""
+    (finding,) = findings
+    assert finding.level == level
+    assert finding.remedy or level == "note"
+    return finding
+
+
+def test_on_a_sound_machine_nothing_is_found(sound: Tools) -> None:
+    assert found(sound) == []
+    assert found(sound, None, []) == []
+
+
+@pytest.mark.parametrize(
+    ("need", "level", "level_without_driver"),
+    [
+        ("nvcc", "error", "error"),
+        ("host compiler", "error", "error"),
+        ("fourways_aot", "warning", "warning"),
+        ("pycuda", "warning", None),
+        ("nanobind", "note", "note"),
+        ("torch", "note", None),
+    ],
+)
+def test_what_is_missing_is_said_in_the_words_of_skipped_cells(
+    sound: Tools, monkeypatch: pytest.MonkeyPatch, need: str, level: str, level_without_driver: str | None
+) -> None:
+    monkeypatch.setattr(toolchain, "missing", lambda asked: f"no {need}: get {need}" if asked == need else None)
+    gone = spoil(sound, need, path=None, version=None) if need in sound else sound
+    finding = only(found(gone), level)
+    assert (finding.tool, finding.remedy) == (need, f"get {need}") and finding.what.startswith(f"no {need}")
+    assert [each.level for each in found(gone, None, [])] == ([level_without_driver] if level_without_driver else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "level"),
+    [("NVRTC", "error"), ("CUDA headers", "error"), *((name, "warning") for name in ("cuobjdump", "cmake", "ninja"))],
+)
+def test_a_tool_that_is_missing(sound: Tools, name: str, level: str) -> None:
+    finding = only(found(spoil(sound, name, path=None, version=None)), level)
+    assert (finding.tool, finding.what, finding.remedy) == (name, f"no {name} found", "make setup")
+
+
+def test_cxx_names_no_compiler(sound: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    named = [each for each in found(spoil(sound, "host compiler", path=None), None, []) if "no-such" in each.what]
+    assert "unset CXX" in only(named, "error").remedy and tools()["host compiler"].path is None
+
+
+@pytest.mark.parametrize(("present", "level"), [(None, "note"), (DRIVER, "warning")])
+def test_no_gpu(sound: Tools, monkeypatch: pytest.MonkeyPatch, present: Driver | None, level: str) -> None:
+    monkeypatch.setattr(toolchain, "missing", lambda need: "no GPU here" if need == "gpu" else None)
+    finding = only(found(sound, present, []), level)
+    assert finding.tool == "GPU" and "no GPU here" in finding.what and "the host way" in finding.what
+
+
+def test_lessons_need_a_clone(sound: Tools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
+    finding = only(found(sound), "error")
+    assert finding.what == "no clone of Four Ways found" and "set FOURWAYS_ROOT" in finding.remedy
+    (tmp_path / "cpp" / "kernels").mkdir(parents=True)
+    (tmp_path / "lessons").mkdir()
+    assert only(found(sound), "error").what == f"no lessons in {tmp_path / 'lessons'}"
+    (tmp_path / "lessons" / "00_first.md").touch()
+    assert found(sound) == []
+
+
+def test_lessons_need_their_packages(sound: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toolchain, "installed", lambda module: None if module == "nbclient" else Path(module))
+    assert only(found(sound), "error").what.endswith("without: nbclient")
+    monkeypatch.setattr(toolchain, "installed", lambda module: Path(module))
+    monkeypatch.setattr(toolchain, "distributions", lambda *_: {"cupy-cuda13x": "14.2", "cupy": "14.2"})
+    assert "pip uninstall cupy-cuda13x cupy;" in only(found(sound), "error").remedy
+
+
+@pytest.mark.parametrize(("prefix", "level"), [("/clone/.venv", "error"), ("/usr", "warning")])
+def test_a_package_that_is_half_there(
+    sound: Tools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prefix: str, level: str
+) -> None:
+    """As an interrupted installation leaves it; bytecode may be missing."""
+    about = tmp_path / "half-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Name: half\nVersion: 1.0\n")
+    listed = ["half/__init__.py", "half/a, b.py", "half/__pycache__/a.pyc", "half-1.0.dist-info/METADATA"]
+    (about / "RECORD").write_text("".join(f'"{name}",sha256=x,1\n' for name in listed))
+    half = checks.importlib.metadata.Distribution.at(about)
+    monkeypatch.setattr(checks.importlib.metadata, "distributions", lambda: [half])
+    monkeypatch.setattr(sys, "prefix", prefix)
+    finding = only([each for each in found(sound) if each.tool == "packages"], level)
+    assert finding.what == "the package half lacks 2 of its files"
+    remedy = "rm -rf .venv; make setup" if level == "error" else "pip install --force-reinstall --no-deps half"
+    assert finding.remedy == remedy
+
+
+def test_nvcc_is_broken_or_another_one_is_named(sound: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "prints no version" in only(found(spoil(sound, "nvcc", version=None)), "error").what
+    monkeypatch.setenv("NVCC", "/opt/other/nvcc")
+    assert "/opt/other/nvcc" in only(found(sound), "note").what
+    monkeypatch.setenv("NVCC", str(sound["nvcc"].path))
+    assert found(sound) == []
+
+
+def test_host_compiler_too_old(sound: Tools, tmp_path: Path) -> None:
+    """Too old is what cannot compile <barrier>; the compiler is asked, not a table of versions."""
+    old = layouts.script(tmp_path / "old-g++", 'grep -q "#include <barrier>" && exit 1')
+    assert "C++20" in only(found(spoil(sound, "host compiler", path=old)), "error").what
+
+
+@pytest.mark.parametrize(
+    ("program", "line"),
+    [("g++", "#if __GNUC__ > 11"), ("clang++", "#if (__clang_major__ >= 12) || (__clang_major__ < 3)")],
+)
+def test_host_compiler_too_new_for_nvcc(sound: Tools, tmp_path: Path, program: str, line: str) -> None:
+    """The limit is read from the toolkit's own crt/host_config.h, which may hold bytes of any encoding."""
+    (tmp_path / "toolkit" / "include" / "crt" / "host_config.h").write_bytes(b"// \xff\n" + line.encode())
+    new = spoil(sound, "host compiler", path=layouts.script(tmp_path / program, "exit 0"))
+    warning = only(found(new), "warning")
+    assert "(12.2.0) is too new for this nvcc, which takes up to version 11" in warning.what
+    assert f"CXX={program}-11" in warning.remedy
+    assert found(spoil(new, "host compiler", version="11.4.0")) == []
+
+
+def test_the_limit_is_read_from_real_headers() -> None:
+    assert 13 <= (doctor.newest_host_compiler(toolchain.cuda_headers(), "gcc") or 0) < 99
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "level", "says"),
+    [
+        *((name, "13.2.1", "warning", "CUDA_ERROR_UNSUPPORTED_PTX_VERSION") for name in ("nvcc", "NVRTC")),
+        *((name, "14.0.1", "error", "too old to run anything of CUDA 14") for name in ("nvcc", "NVRTC")),
+        ("nvJitLink", "13.5", "note", "the driver cannot compile the newer PTX"),
+        ("nvJitLink", "14.0", "warning", "too old to run anything of CUDA 14"),
+    ],
+)
+def test_newer_than_the_driver(sound: Tools, name: str, version: str, level: str, says: str) -> None:
+    newer = spoil(sound, name, version=version)
+    pair = [each for each in found(newer) if each.what.startswith(f"{name} {version} and the driver (CUDA 13.0)")]
+    assert says in only(pair, level).what and pair[0].tool == name
+    assert not any("and the driver" in each.what for each in found(newer, None, []))
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "says"),
+    [
+        ("NVRTC", "13.2", "NVRTC 13.2 and nvJitLink 13.0: a linker takes LTO-IR of its own version or older"),
+        ("nvcc", "13.2.1", "nvcc 13.2.1 and nvJitLink 13.0: a linker takes LTO-IR of its own version or older"),
+        ("nvcc", "12.9.1", "nvcc 12.9.1 and nvJitLink 13.0: a linker takes LTO-IR of its own major version alone"),
+    ],
+)
+def test_a_linker_and_a_compiler_that_do_not_fit(sound: Tools, name: str, version: str, says: str) -> None:
+    changed = spoil(spoil(sound, name, version=version), "CUDA headers", version=version)
+    pairs = [each for each in found(changed, None, []) if each.tool == "nvJitLink"]
+    assert only(pairs, "warning").what.startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("version", "level", "says"), [("13.0", "note", "; the versions agree"), ("12.8", "warning", ", another version")]
+)
+def test_headers_of_another_origin(sound: Tools, version: str, level: str, says: str) -> None:
+    finding = only(found(spoil(sound, "CUDA headers", path=Path("/usr/include"), version=version)), level)
+    assert finding.what == f"NVRTC 13.0 is from CUDA_PATH, the CUDA headers {version} from PATH, /usr{says}"
+
+
+def test_cupy_of_another_cuda(sound: Tools) -> None:
+    errors = [each for each in found(spoil(sound, "NVRTC", version="12.8")) if each.tool == "cupy"]
+    assert only(errors, "error").what == "cupy-cuda13x does not go with the NVRTC 12.8 that it loads"
+
+
+def nvrtc_that_knows(path: Path, *archs: int) -> Path:
+    listed = "".join(f"archs[{index}] = {arch}; " for index, arch in enumerate(archs))
+    code = f"int nvrtcGetNumSupportedArchs(int *count) {{ *count = {len(archs)}; return 0; }}\n"
+    return layouts.library(path, f"{code}int nvrtcGetSupportedArchs(int *archs) {{ {listed}return 0; }}\n")
+
+
+def test_gpu_unknown_to_nvrtc(sound: Tools, tmp_path: Path) -> None:
+    folder = tmp_path / "toolkit" / "lib"
+    older = spoil(sound, "NVRTC", path=nvrtc_that_knows(folder / "older.so", 80, 75))
+    assert "(sm_90); it knows sm_75 to sm_80" in only(found(older), "error").what
+    assert found(spoil(sound, "NVRTC", path=nvrtc_that_knows(folder / "newer.so", 75, 90))) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "says"),
+    [
+        ("def get_version(): return (12, 8, 0)", "built against CUDA 12.8; nvcc is 13.0.88, the driver's CUDA 13.0"),
+        ("raise ImportError('undefined symbol: cuArrayCreate_v2')", "undefined symbol: cuArrayCreate_v2"),
+    ],
+)
+def test_pycuda_that_does_not_fit(sound: Tools, tmp_path: Path, module: str, says: str) -> None:
+    """Where there is a driver: without one PyCUDA has nothing to run on."""
+    (tmp_path / "packages" / "pycuda" / "driver.py").write_text(module)
+    finding = only(found(sound), "warning")
+    assert finding.what.endswith(says) and finding.remedy == "fourways install-pycuda"
+    assert found(sound, None, []) == []
+
+
+def test_binding_for_other_gpus(sound: Tools, tmp_path: Path) -> None:
+    """What the module holds is read from it: machine code, and PTX by another name."""
+    (tmp_path / "empty.cu").write_text("__global__ void empty() {}\n")
+    targets = ["-gencode=arch=compute_75,code=sm_75", "-gencode=arch=compute_100,code=compute_100"]
+    command = ["nvcc", *targets, "-shared", "-Xcompiler=-fPIC", "empty.cu", "-o", "empty.so"]
+    subprocess.run(command, cwd=tmp_path, env=os.environ | toolchain.variables(), check=True)
+    built = spoil(sound, "fourways_aot", path=tmp_path / "empty.so")
+    finding = only(found(built), "warning")
+    assert finding.what == "fourways_aot holds code for compute_100, sm_75; none runs on NVIDIA H200 (sm_90)"
+    for arch in ("sm_75", "sm_120"):
+        assert found(built, gpus=[replace(H200, arch=arch)]) == []
+
+
+JUDGED = [("CuPy", "CUPY_CACHE_DIR"), ("PyCUDA", "PYCUDA_CACHE_DIR"), ("Four Ways", "FOURWAYS_CACHE_DIR")]
+
+
+@pytest.mark.parametrize(("name", "variable"), JUDGED)
+def test_a_cache_that_cannot_be_written(
+    sound: Tools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, variable: str
+) -> None:
+    """A folder that is not there yet is fine where it can be made, and the doctor leaves nothing behind."""
+    assert found(sound) == [] and not (tmp_path / "caches").exists()
+    (tmp_path / "file").touch()
+    monkeypatch.setenv(variable, str(tmp_path / "file" / "cache"))
+    finding = only(found(sound), "error")
+    assert finding.tool == f"{name}'s cache" and "cannot be written, because of" in finding.what
+    assert finding.remedy.startswith(f"export {variable}=/tmp/")
+    monkeypatch.setenv("PYCUDA_DISABLE_CACHE", "1")
+    assert len(found(sound)) == (name != "PyCUDA")
+
+
+def test_a_cache_on_a_network_file_system(sound: Tools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    layouts.script(tmp_path / "bin" / "df", "echo Type; echo nfs4")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    assert [(each.level, "(nfs4): slow" in each.what) for each in found(sound)] == [("warning", True)] * 3
+
+
+def test_which_tool_and_from_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine(tmp_path, monkeypatch)
+    wheels, system = machine.has("wheels", parts=("headers", "cccl")), machine.has("system", "12.8.93")
+    code = "int nvrtcVersion(int *major, int *minor) { *major = 13; *minor = 2; return 0; }"
+    nvrtc = layouts.library(wheels / "lib" / "libnvrtc.so.13", code)
+    monkeypatch.setattr(toolchain, "loaded_library", {"nvrtc": nvrtc}.get)
+    here = tools()
+    assert here["nvcc"] == Tool("nvcc", system / "bin" / "nvcc", "12.8.93", f"from {system}")
+    assert here["CUDA headers"] == Tool("CUDA headers", wheels / "include", "13.0", "from this environment's wheels")
+    assert (here["CCCL"].path, here["CCCL"].version) == (wheels / "include" / "cccl", "3.0.1")
+    assert (here["NVRTC"].path, here["NVRTC"].version) == (nvrtc, "13.2")
+    assert here["nvJitLink"] == Tool("nvJitLink", why="not found") and "driver" not in here
+
+
+def test_diagnosis_of_this_machine() -> None:
+    diagnosis = doctor.diagnose()
+    plain = json.loads(diagnosis.to_json())
+    assert plain["lessons_can_run"] is diagnosis.lessons_can_run
+    here = {tool["name"]: tool for tool in plain["tools"]}
+    assert here["nvcc"]["path"] == str(toolchain.nvcc()) and here["nvcc"]["version"].startswith("13.")
+    assert here["cupy"]["version"] in toolchain.distributions(*toolchain.CUPY).values()
+    assert all(each.remedy for each in diagnosis.findings if each.level in ("warning", "error"))
+
+
+def test_the_table_has_a_row_for_each_tool_gpu_and_other_finding() -> None:
+    findings = [
+        Finding("nvcc", "warning", "an old [thing]", "mend it"),
+        Finding("clone", "error", "no clone", "get it"),
+    ]
+    assert not Diagnosis([], [], findings).lessons_can_run and Diagnosis([], [], findings[:1]).lessons_can_run
+    nvcc = Tool("nvcc", Path("/opt/[cuda]/nvcc"), "13.0.88", "from PATH")
+    console = Console(file=io.StringIO(), width=120)
+    console.print(Diagnosis([nvcc, Tool("ninja", why="not found")], [H200], findings).table())
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    words = "/opt/[cuda]/nvcc", "13.0.88", "from PATH", "not found", "H200", "139 GiB", "[thing]; mend it"
+    assert [word for word in (*words, "error: no clone; get it") if word not in text] == []
