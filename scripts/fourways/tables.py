@@ -5,8 +5,6 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
-import numpy as np
-
 MIME = "application/vnd.fourways+json"
 """The MIME type of a table's rows in a notebook's outputs. `lesson.rows` reads them."""
 
@@ -100,6 +98,8 @@ def show(key: str, value: Any) -> str:
 
 def summary(samples: Sequence[float]) -> dict[str, float]:
     """Return `median`, `p10` and `p90` (percentiles, in the samples' unit) and the number of `samples`."""
+    import numpy as np  # slow to import, and needed only here
+
     p10, median, p90 = np.percentile(samples, [10, 50, 90])
     return {"median": float(median), "p10": float(p10), "p90": float(p90), "samples": len(samples)}
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from fourways import checking, choosing
+from fourways import checking
+from fourways.experiments import choosing
 
 _FAR = 10**12  # launches: more than any break-even of the judge's pairs
 

@@ -8,7 +8,6 @@ import ast
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import traceback
@@ -19,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import checking, lesson, process, toolchain
+from fourways import checking, fresh_process, lesson, toolchain
 from fourways.tables import Column, Row, Table
 from fourways.ways import WAYS, is_host, missing
 
@@ -34,6 +33,11 @@ z.get()
 """
 """The beginning of each program: three rows of 1,024 ones, and an array that has an address but no memory."""
 
+_PROGRAM = """
+import json, sys
+from fourways.experiments import failures
+failures.execute(json.load(sys.stdin))
+"""
 _PATIENCE = 60.0  # seconds for a program under a tool
 _DUMP = {
     "CUDA_ENABLE_COREDUMP_ON_EXCEPTION": "1",
@@ -82,15 +86,14 @@ def goes_on(faults: Mapping[str, str]) -> Table:
     return Table("goes_on", rows)
 
 
-def _lines(program: str, way: str, variables: Mapping[str, str]) -> tuple[list[Row], process.Ended]:
+def _lines(program: str, way: str, variables: Mapping[str, str]) -> tuple[list[Row], fresh_process.Ended]:
     """Return a row with `line` and `raised` (one line, or "") for each statement of a program, and how it ended."""
     environment = toolchain.child_environment() | dict(variables)
     task = {"setup": _setup(way), "program": program}
-    ended = process.run(Path(__file__), task, environment, timeout=_PATIENCE)
+    ended = fresh_process.start(_PROGRAM, task=task, environment=environment, timeout=_PATIENCE)
     rows = list(ended.answer["rows"]) if ended.answer else []
     if ended.status:
-        end = signal.Signals(-ended.status).name if ended.status < 0 else ended.words.rpartition("\n")[2]
-        rows.append({"line": "(the process ends)", "raised": end})
+        rows.append({"line": "(the process ends)", "raised": ended.why})
     return rows, ended
 
 
@@ -101,8 +104,8 @@ def _setup(way: str) -> str:
     return "\n".join([*cells, f"doublify = doublify_{way}", PRELUDE])
 
 
-def _execute(task: Mapping[str, Any]) -> None:
-    """Execute a task of `_lines` in this process, and print its rows as JSON after each statement."""
+def execute(task: Mapping[str, Any]) -> None:
+    """Execute a task of `_lines` in this process, print its rows as JSON after each statement, and end the process."""
     namespace: dict[str, Any] = {"__name__": "program"}
     exec(task["setup"], namespace)
     rows: list[Row] = []
@@ -116,6 +119,7 @@ def _execute(task: Mapping[str, Any]) -> None:
         if not isinstance(node, ast.FunctionDef | ast.Import | ast.ImportFrom | ast.Assign) or raised:
             rows.append({"line": ast.unparse(node), "raised": raised})
         print(json.dumps({"rows": rows}), flush=True)
+    os._exit(0)  # destroying a context after a fault could fail
 
 
 # --- tools -----------------------------------------------------------------------------------------------------------
@@ -214,8 +218,3 @@ def check_suspects(function: Callable[[list[str], int], Any]) -> str:
 def _suspects(steps: Sequence[str], raised: int) -> list[int]:
     cleared = max((number for number in range(raised) if steps[number] == "wait"), default=-1)
     return [number for number in range(cleared + 1, raised) if steps[number] == "launch"]
-
-
-if __name__ == "__main__":  # the fresh process of `_lines`
-    _execute(json.load(sys.stdin))
-    os._exit(0)  # destroying a context after a fault could fail

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from fourways import lesson, measuring
-from fourways.choosing import Cost
+from fourways.experiments.choosing import Cost
 from fourways.tables import Column, Row, Table, seconds_range, summary
 from fourways.ways import missing
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import building, checking, host, kernels, measuring, process, toolchain
+from fourways import building, checking, fresh_process, host, kernels, measuring, toolchain
 from fourways.tables import Row, Table, summary
 
 ANSWER = '#include "answer.h"\nextern "C" __global__ void answer(float *y) { *y = ANSWER; }\n'
@@ -130,7 +130,8 @@ class CacheTrial:
         Raises RuntimeError with the process's error if it fails.
         """
         task = {"code": ANSWER + comment, "options": [f"-I{self.header.parent}", *options]}
-        told = process.answer(_PROCESS, task, toolchain.child_environment() | self._variables)
+        variables = toolchain.child_environment() | self._variables
+        told = fresh_process.answer(_PROCESS, task=task, environment=variables)
         files = len(list(self._cache.iterdir()))
         row: Row = {"what_changed": change, "answer": told["answer"], "files_in_the_cache": files}
         row |= {f"{stage}_seconds": seconds for stage, seconds in zip(_STAGES, told["stages"], strict=True)}

@@ -1,33 +1,14 @@
 """Small whole programs, each run in many fresh processes, and timed stage by stage.
 
-Comments of one word, such as `# import`, mark the stages in a program. The clock is read there, and nowhere else, so
-the text stays as its reader sees it. `start` is the interpreter's time before the first line, `end` the time from the
-last line until the process is gone.
+Comments of one word, such as `# import`, mark the stages in a program; `fresh_process` reads the clock there.
 """
 
-import ast
-import itertools
-import re
-import subprocess
-import sys
-import tempfile
-import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from fourways import building, kernels, measuring, toolchain
-from fourways.choosing import Cost
-from fourways.stages import PROGRAM_STAGES
+from fourways import building, fresh_process, kernels, toolchain
+from fourways.experiments.choosing import Cost
 from fourways.tables import RANGE, Column, Row, Table, seconds, seconds_range, summary
-
-_BEFORE = "import time\n_marks = []\n"
-_AFTER = "\n_marks.append(time.time())\nprint(_marks)\n"
-
-
-class ProgramError(RuntimeError):
-    """A program that has no stages, failed, or gave a wrong answer; the message holds the program's error."""
-
 
 Programs = Mapping[str, tuple[str, Sequence[str | Path]]]
 """The text of each program, by name, and the words in its `sys.argv[2:]`."""
@@ -57,38 +38,22 @@ def text(program: str) -> str:
     return (Path(__file__).parent / "programs" / f"{program}.py").read_text(encoding="utf-8")
 
 
-def run(programs: Programs, runs: int = 21, launches: int = 1000, cold: bool = False) -> Table:
+def run(programs: Programs, runs: int = 21, launches: int = 1000) -> Table:
     """Run each program in `runs` fresh processes; return a row for each, with its stages and the spread of its total.
 
     A program's `sys.argv[1]` is `launches`, the number of launches in its stage `launches`. Each program runs once for
-    warm-up, then the programs take turns. With `cold`, every run has its own, empty compiler caches.
+    warm-up, then the programs take turns.
     `seconds` is the time of the whole process, as its parent sees it, without the stage `launches`. `stages` are those
     of the median run (take an odd number of runs). `launch_seconds` is the time of a launch in the stage `launches`.
     Raises ProgramError if a program has no stages or fails.
     """
-    samples: dict[str, list[dict[str, float]]] = {name: [] for name in programs}
-    with tempfile.TemporaryDirectory(prefix="fourways-") as base:
-        files = {}
-        for number, (name, (text, _)) in enumerate(programs.items()):
-            files[name] = Path(base, f"program_{number}.py")
-            files[name].write_text(_with_clock(name, text), encoding="utf-8")
-
-        def run(turn: tuple[int, str]) -> dict[str, float]:
-            number, name = turn
-            text, arguments = programs[name]
-            caches = toolchain.cold_caches(Path(base, f"caches_{number}")) if cold else {}
-            return _run(name, [files[name], launches, *arguments], _stages(text), caches)
-
-        with ThreadPoolExecutor() as pool:  # nothing is timed here
-            list(pool.map(run, enumerate(programs)))
-        for turn in enumerate(measuring.turns(runs, list(programs)), len(programs)):
-            samples[turn[1]].append(run(turn))
+    words = {name: (program, launches, *arguments) for name, (program, arguments) in programs.items()}
     rows: list[Row] = []
-    for name, measured in samples.items():
-        loops = [stages.pop("launches", 0.0) / max(1, launches) for stages in measured]
-        measured.sort(key=lambda stages: sum(stages.values()))
-        row = {"program": name, "state": "cold" if cold else "warm", "clock": "host", "stages": measured[runs // 2]}
-        row["seconds"] = summary([sum(stages.values()) for stages in measured])
+    for name, taken in fresh_process.samples(words, runs, environment=toolchain.child_environment()).items():
+        loops = [stages.pop("launches", 0.0) / max(1, launches) for stages in taken]
+        taken.sort(key=lambda stages: sum(stages.values()))
+        row = {"program": name, "state": "warm", "clock": "host", "stages": taken[runs // 2]}
+        row["seconds"] = summary([sum(stages.values()) for stages in taken])
         rows.append(row | ({"launch_seconds": summary(loops)} if launches else {}))
     return _table(rows)
 
@@ -108,34 +73,8 @@ def costs(rows: Sequence[Row], origin: str = "this machine") -> dict[str, Cost]:
     }
 
 
-def _stages(text: str) -> list[str]:
-    """Return the stages in a program's comments, in order."""
-    return [name for name in re.findall(r"^# (\w+)$", text, re.MULTILINE) if name in PROGRAM_STAGES]
-
-
-def _with_clock(name: str, text: str) -> str:
-    """Return a program that reads the clock at its comments, and prints the readings at the end."""
-    own = "|".join(_stages(text))
-    if not own:
-        raise ProgramError(f"{name}: no comment such as `# import` says where a stage begins")
-    return _BEFORE + re.sub(rf"^# ({own})$", "_marks.append(time.time())", text, flags=re.MULTILINE) + _AFTER
-
-
-def _run(name: str, words: Sequence[object], stages: Sequence[str], caches: dict[str, str]) -> dict[str, float]:
-    command = [sys.executable, "-P", *map(str, words)]
-    environment = toolchain.child_environment() | caches
-    begin = time.time()
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
-    end = time.time()
-    if done.returncode:
-        raise ProgramError(f"{name}: a fresh process failed:\n{done.stderr.strip()}")
-    marks = [begin, *ast.literal_eval(done.stdout.splitlines()[-1]), end]
-    lengths = [later - earlier for earlier, later in itertools.pairwise(marks)]
-    return dict(zip(["start", *stages, "end"], lengths, strict=True))
-
-
 def _table(rows: Sequence[Row]) -> Table:
-    names = [name for name in PROGRAM_STAGES if any(name in row["stages"] for row in rows)]
+    names = dict.fromkeys(name for row in rows for name in row["stages"])
     columns: list[Column] = [
         "program",
         ("caches", "state"),

@@ -1,17 +1,86 @@
 """Each way as a separate program: its first result, its launches, and its answers to wrong arrays."""
 
 import os
-import re
-import signal
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fourways import lesson, process, toolchain
+from fourways import fresh_process, lesson, toolchain
 from fourways.measuring import FirstResultError
 from fourways.tables import Column, Row, Table, summary
-from fourways.ways import WAYS
+from fourways.ways import WAYS, program
+
+_BATCHES, _CALLS = 5, 100
+_PROGRAM = """\
+# build
+{cell}
+# launch
+import sys
+import numpy
+
+VALUES = [float(number) for number in range(1, 17)]
+NOTHING = [float("nan")] * 16
+torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")  # a program with CuPy gets CuPy's arrays
+
+
+def array(values, dtype="float32", on_host=False):
+    if torch and not cupy:
+        return torch.tensor(values, dtype=getattr(torch, dtype), device="cpu" if on_host else "cuda")
+    return (numpy if on_host or not cupy else cupy).array(values, dtype)
+
+
+def wait():
+    if cupy or torch:
+        (cupy.cuda.Device() if cupy else torch.cuda).synchronize()
+
+
+x, y = array(VALUES), array(NOTHING)
+{function}(x, y)
+wait()
+# check
+assert y.tolist() == [2 * value for value in VALUES], f"the first answer is wrong: {{y.tolist()}}"
+# launches
+import json
+import os
+import time
+
+launches = []
+for _ in range({batches}):
+    begin = time.perf_counter()
+    for _ in range({calls}):
+        {function}(x, y)
+    launches.append((time.perf_counter() - begin) / {calls})
+    wait()
+# mistakes
+made = {{
+    "x is float64": lambda: (array(VALUES, "float64"), array(NOTHING)),
+    "y is float64": lambda: (array(VALUES), array(NOTHING, "float64")),
+    "x has gaps": lambda: (array([value for value in VALUES for _ in range(2)])[::2], array(NOTHING)),
+    "x on the host": lambda: (array(VALUES, on_host=True), array(NOTHING)),  # could end the process's context
+}}
+became = dict.fromkeys(made, "not tried")
+
+
+def tell():
+    print("\\n" + json.dumps({{"launches": launches, "mistakes": became}}), flush=True)
+
+
+for name, make in made.items():
+    try:
+        x, y = make()
+    except Exception:  # the call before has ended the context
+        break
+    became[name] = "crash"  # the last word where the call ends this process
+    tell()
+    try:
+        {function}(x, y)
+        wait()
+        became[name] = "right" if y.tolist() == [2 * value for value in VALUES] else "wrong numbers"
+    except Exception as error:
+        became[name] = type(error).__name__
+tell()
+os._exit(0)  # destroying a context after a mistake could fail
+"""
 
 
 def run(name: str, ways: Sequence[str], folder: Path, times: int = 3, patience: float = 300) -> list[Row]:
@@ -57,24 +126,19 @@ def _program(source: str, function: str, folder: Path, patience: float) -> dict[
     """Run one fresh process, and return its answer. Raises FirstResultError, with a line of its output, if it fails."""
     variables = toolchain.child_environment()
     variables["PYTHONPATH"] = f"{folder}{os.pathsep}{variables['PYTHONPATH']}"
-    task = {"source": source, "function": function}
+    imports, cell = program.split(source)
+    filled = _PROGRAM.format(cell=cell, function=function, batches=_BATCHES, calls=_CALLS)
     try:
-        ended = process.run(Path(__file__).with_name("way_programs_process.py"), task, variables, timeout=patience)
-    except subprocess.TimeoutExpired as error:
-        raise FirstResultError(f"not done after {patience} s") from error
-    answer = ended.answer
-    if not answer:
-        exceptions = re.findall(r"^[\w.]+: .+", ended.words, re.MULTILINE)  # a traceback's last line, a message's first
-        raise FirstResultError((exceptions or ended.words.splitlines() or [_end(ended.status)])[-1])
-    for name, became in answer["mistakes"].items():
-        if became == "crash":
-            answer["mistakes"][name] = f"crash: {_end(ended.status)}"
-    return answer
-
-
-def _end(status: int) -> str:
-    """Return `status 1`, or the name of the signal that ended the process."""
-    return signal.Signals(-status).name if status < 0 else f"status {status}"
+        ended = fresh_process.start(f"# import\n{imports}\n{filled}", environment=variables, timeout=patience)
+    except fresh_process.ProgramError as error:
+        raise FirstResultError(str(error)) from error
+    if not ended.answer:
+        raise FirstResultError(ended.why)
+    stages = {stage: ended.stages[stage] for stage in ("start", "import", "build", "launch")}
+    became = {
+        name: f"crash: {ended.why}" if word == "crash" else word for name, word in ended.answer["mistakes"].items()
+    }
+    return {"stages": stages, "launches": ended.answer["launches"], "mistakes": became}
 
 
 def _row(way: str, samples: list[dict[str, Any]]) -> Row:

@@ -1,15 +1,14 @@
 """The judges of lesson 05's exercises: they build a learner's C++ and CMake, and need no nvcc."""
 
-import os
 import random
 import re
-import subprocess
 import sys
 import sysconfig
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from fourways import building, process, toolchain
+from fourways import building, fresh_process, toolchain
+from fourways.experiments import tools
 
 _PLATES = """
 #include <pybind11/pybind11.h>
@@ -95,11 +94,12 @@ def check_fit(fit: str) -> str:
         source.write_text(_PLATES.replace("FIT", fit))
         try:
             _compile(source, module)
-            answer = process.run(_FITS, {"folder": folder, "calls": calls + shapes}, os.environ, timeout=20).answer
+            task = {"folder": folder, "calls": calls + shapes}
+            answer = fresh_process.start(_FITS, task=task, timeout=20).answer
+        except fresh_process.ProgramError:  # it did not end
+            answer = None
         except RuntimeError as error:
             return _not_yet(error)
-        except subprocess.TimeoutExpired:
-            answer = None
     if answer is None:
         return "Not yet: the call crashed, or did not end. Compare the addresses; do not read what lies there."
     told = answer["told"]
@@ -133,7 +133,7 @@ def check_built_for(cmake: str, cpp: str) -> str:
             try:
                 told = [f"-DCMAKE_CUDA_ARCHITECTURES={value}", *options]
                 building.build_with_cmake(project, build, told, "CMake could not build the module")
-                answer = process.output(sys.executable, "-c", ask, build).strip()
+                answer = tools.output(sys.executable, "-c", ask, build).strip()
             except RuntimeError as error:
                 return _not_yet(error)
             if answer != repr(value):
@@ -146,7 +146,7 @@ def _compile(source: Path, module: Path) -> None:
     import pybind11
 
     folders = [f"-I{sysconfig.get_path('include')}", f"-I{pybind11.get_include()}"]
-    process.output(toolchain.host_compiler(), "-shared", "-fPIC", "-std=c++17", "-O0", *folders, source, "-o", module)
+    tools.output(toolchain.host_compiler(), "-shared", "-fPIC", "-std=c++17", "-O0", *folders, source, "-o", module)
 
 
 def _not_yet(error: Exception) -> str:

@@ -12,8 +12,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from fourways import building, process, toolchain
-from fourways.experiments import projects
+from fourways import building, toolchain
+from fourways.experiments import projects, tools
 from fourways.tables import Row, Table
 
 _ACTIVATED = ("CUDACXX", "CUDA_PATH", "CUDA_HOME", "LIBRARY_PATH", "NVCC")
@@ -135,7 +135,7 @@ class Project(projects.Project):
         one_call.write_text('extern "C" int cudaFree(void *); int f() { return cudaFree(0); }')
         (runtime, *_) = toolchain.in_roots("lib*/libcudart_static.a", f"{toolchain.TARGET}/lib/libcudart_static.a")
         words = ("-shared", "-fPIC", one_call, f"-L{runtime.parent}", "-lcudart_static", "-s")
-        process.output(toolchain.host_compiler(), *words, "-o", one_call.with_suffix(".so"))
+        tools.output(toolchain.host_compiler(), *words, "-o", one_call.with_suffix(".so"))
         rows.append({"file": "one call of the CUDA runtime", "bytes": one_call.with_suffix(".so").stat().st_size})
         code = building.build(self._root / "heat.cu", "nvcc", "sm_75").code
         rows.append({"file": "the kernel's machine code", "bytes": len(code)})
@@ -144,17 +144,17 @@ class Project(projects.Project):
     def needs(self) -> None:
         """Print what the module needs of a machine: libraries, the version of glibc, and the code that it holds."""
         module = next((self._root / "build").rglob("install/**/heat*.so"))
-        libraries = [line.split()[0] for line in process.output("ldd", module).splitlines()]
+        libraries = [line.split()[0] for line in tools.output("ldd", module).splitlines()]
         print("libraries:", *[Path(name).name for name in libraries])
         versions = re.findall(rb"\0GLIBC_(\d+)\.(\d+)", module.read_bytes())
         print("glibc {}.{} or newer".format(*max((int(a), int(b)) for a, b in versions)))
         for option, code in (("--list-elf", "machine code"), ("--list-ptx", "PTX")):
-            print(f"{code}:", *re.findall(r"sm_\d+", process.output(toolchain.program("cuobjdump"), option, module)))
+            print(f"{code}:", *re.findall(r"sm_\d+", tools.output(toolchain.program("cuobjdump"), option, module)))
 
     def _pip(self, command: str, *words: object) -> str:
         words = (sys.executable, "-m", "pip", command, *_OFFLINE, "--no-cache-dir", *words)
         plain = {name: value for name, value in _variables().items() if name not in _ACTIVATED}
-        return process.output(*words, environment=plain)
+        return tools.output(*words, environment=plain)
 
     def _python(self, program: str) -> str:
         prelude = f"import site\nsite.addsitedir({str(self.site)!r})\n"

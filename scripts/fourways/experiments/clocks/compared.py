@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fourways import figures, measuring, tables, timeline
-from fourways.experiments.clocks.launches import Call, Saxpy, Timer, busy, longest, on_gpu
+from fourways.experiments.clocks.launches import Call, Saxpy, Timer, busy, graph_seconds, longest, on_gpu
 from fourways.tables import Column, Row, Table, summary
 
 _HOST_TIMERS = ("alone", "waited", "benchmark cpu")
@@ -27,6 +27,17 @@ for size in sizes:
         kernel((blocks,), (256,), arguments)
 cp.cuda.Device().synchronize()
 """
+_RATE = r"""
+extern "C" __global__ void rate(long long cycles, long long *nanoseconds)
+{
+    long long begin, end;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(begin));
+    for (const long long start = clock64(); clock64() - start < cycles;)
+        ;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(end));
+    *nanoseconds = end - begin;
+}
+"""
 _ONE = 'extern "C" __global__ void one(float *z) { *z = 1; }'
 
 
@@ -34,7 +45,7 @@ class Compared:
     """The samples of every clock for saxpy at several sizes, and how the clocks compare with CUPTI.
 
     `samples[clock][size]` is a list of seconds; `median[clock][size]` is in seconds, with CUPTI as the last clock.
-    `mhz` is the GPU's clock rate before each sample of the longest kernel by `measuring.measure`.
+    `mhz` is the GPU's clock rate after calls of the longest kernel.
     """
 
     def __init__(
@@ -122,7 +133,6 @@ def compare(timers: Mapping[str, Timer], saxpy: Saxpy, source: str) -> Compared:
     sizes = [most >> shift for shift in range(0, most.bit_length() - 10, 3)][::-1]
     names = (*timers, "benchmark cpu", "benchmark gpu", "graph", "ours")
     samples: dict[str, dict[int, list[float]]] = {name: {size: [] for size in sizes} for name in names}
-    mhz: list[float] = []
     for size in sizes:
         call = on_gpu(saxpy, size)
         for number in range(_WARM_UP + _ROUNDS):
@@ -131,9 +141,9 @@ def compare(timers: Mapping[str, Timer], saxpy: Saxpy, source: str) -> Compared:
             taken |= {"benchmark cpu": float(both.cpu_times[0]), "benchmark gpu": float(both.gpu_times[0][0])}
             for name, seconds in taken.items() if number >= _WARM_UP else ():
                 samples[name][size].append(seconds)
-        samples["graph"][size] = measuring.graph_seconds(call, 20)
-        (measured,) = measuring.measure([call])
-        samples["ours"][size], mhz = measured.seconds, measured.mhz
+        samples["graph"][size] = graph_seconds(call, 20)
+        samples["ours"][size] = measuring.device_seconds(call)
+    mhz = rates(on_gpu(saxpy, most))
     note = ""
     try:
         samples["CUPTI"] = by_cupti(source, sizes)
@@ -142,9 +152,22 @@ def compare(timers: Mapping[str, Timer], saxpy: Saxpy, source: str) -> Compared:
     return Compared(samples, mhz, note)
 
 
+def rates(call: Call, count: int = 20, cycles: int = 400_000) -> list[float]:
+    """Return the clock rate of the GPU's multiprocessors in MHz, `count` times, each time right after a call."""
+    import cupy as cp
+
+    kernel, nanoseconds = cp.RawKernel(_RATE, "rate"), cp.empty(1, np.int64)
+    found = []
+    for _ in range(count):
+        call()
+        kernel((1,), (1,), (np.int64(cycles), nanoseconds))
+        found.append(1e3 * cycles / int(nanoseconds.get()[0]))
+    return found
+
+
 def by_cupti(source: str, sizes: Sequence[int]) -> dict[int, list[float]]:
     """Return CUPTI's seconds of 20 runs of saxpy at each size, in a fresh process. Raises TimelineError."""
-    rows = timeline.of_program(_CUPTI, source, str(_CUPTI_RUNS), *map(str, sizes))
+    rows = timeline.record(_CUPTI, source, str(_CUPTI_RUNS), *map(str, sizes))
     seconds = [row["seconds"] for row in rows if row.get("name") == "saxpy"]
     runs = np.reshape(seconds, (len(sizes), _CUPTI_RUNS))[:, _WARM_UP:]
     return dict(zip(sizes, runs.tolist(), strict=True))
@@ -157,6 +180,8 @@ def event_costs(events: Callable[..., float]) -> None:
     """
     import cupy as cp
 
+    from fourways import timing
+
     z = cp.empty(1, cp.float32)
     one = functools.partial(cp.RawKernel(_ONE, "one"), (1,), (1,), (z,))
 
@@ -164,9 +189,9 @@ def event_costs(events: Callable[..., float]) -> None:
         return float(np.median([events(call, first=busy) for _ in range(50)]))
 
     nothing, around_one = typical(lambda: None), typical(one)
-    in_graph = typical(measuring.captured(one, 1000).launch) / 1000
+    in_graph = typical(timing.captured(one, 1000).launch) / 1000
     print("two events around nothing:         ", tables.seconds(nothing))
     print("two events around a tiny kernel:   ", tables.seconds(around_one))
     print("the kernel, 1000 times in a graph: ", tables.seconds(in_graph))
     print("so two events add:                 ", tables.seconds(around_one - in_graph))
-    print("`ours` subtracts:                  ", tables.seconds(measuring.event_overhead()))
+    print("`ours` subtracts:                  ", tables.seconds(timing.events_add()))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import measuring, process, tables
+from fourways import fresh_process, measuring, tables
 from fourways.tables import Column, Row, Table, summary
 
 Call = Callable[[], Any]
@@ -42,7 +42,16 @@ def on_gpu(saxpy: Saxpy, size: int | None = None) -> Call:
 
 def busy() -> None:
     """Keep the GPU busy for about 0.2 ms, so that Python can queue what comes next meanwhile; wait for nothing."""
-    measuring.occupy(0.2e-3)
+    from fourways import timing
+
+    timing.busy(0.2e-3)
+
+
+def graph_seconds(call: Call, count: int) -> list[float]:
+    """Return the seconds per call of a CUDA graph of `count` calls (device clock)."""
+    from fourways import timing
+
+    return [sample / count for sample in measuring.device_seconds(timing.captured(call, count).launch)]
 
 
 _STAGES = """
@@ -116,6 +125,8 @@ def warm_and_cold(saxpy: Saxpy, events: Callable[..., float]) -> Table:
     """
     import cupy as cp
 
+    from fourways import timing
+
     cache = cp.cuda.Device().attributes["L2CacheSize"]
     other = cp.empty(2 * cache, cp.uint8)
     rows: list[Row] = []
@@ -130,7 +141,7 @@ def warm_and_cold(saxpy: Saxpy, events: Callable[..., float]) -> Table:
         row["seconds"] = summary(measuring.device_seconds(call))
         row["cold_seconds"] = summary(measuring.device_seconds(call, cold=True))
         written = [events(call, first=overwrite) for _ in range(20)]
-        row["written_seconds"] = summary(np.subtract(written, measuring.event_overhead()).tolist())
+        row["written_seconds"] = summary(np.subtract(written, timing.events_add()).tolist())
         row["ratio"] = row["cold_seconds"]["median"] / row["seconds"]["median"]
         rows.append(row)
     columns: list[Column] = [
@@ -156,7 +167,7 @@ def in_a_row(ways: Mapping[str, Saxpy], waited: Timer, count: int = 200) -> Tabl
         calls = {way: functools.partial(_repeat, on_gpu(saxpy, size), count) for way, saxpy in ways.items()}
         samples = measuring.sampled({way: functools.partial(waited, call) for way, call in calls.items()}, 6, warm_up=1)
         row: Row = {"size": size, "clock": "host"}
-        row["kernel_seconds"] = summary(measuring.graph_seconds(on_gpu(first, size), 50))
+        row["kernel_seconds"] = summary(graph_seconds(on_gpu(first, size), 50))
         rows.append(
             row | {f"{way}_seconds": summary(np.divide(taken, count).tolist()) for way, taken in samples.items()}
         )
@@ -190,11 +201,12 @@ def one_time(source: str) -> Table:
 
     Two fresh processes for each mode take turns; the table has their means. Raises RuntimeError if one fails.
     """
-    task = {"source": source}
-    processes = [
-        {mode: process.answer(_STAGES, task, os.environ | {"CUDA_MODULE_LOADING": mode}) for mode in _MODES}
-        for _ in range(2)
-    ]
+
+    def stages(mode: str) -> dict[str, float]:
+        variables = os.environ | {"CUDA_MODULE_LOADING": mode}
+        return fresh_process.answer(_STAGES, task={"source": source}, environment=variables)
+
+    processes = [{mode: stages(mode) for mode in _MODES} for _ in range(2)]
     rows: list[Row] = []
     for stage in processes[0]["LAZY"]:
         row: Row = {"stage": stage, "clock": "host"}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fourways import files, kernels, measuring, sass
-from fourways.tables import RANGE, Column, Table, summary
+from fourways.tables import RANGE, Column, Table
 
 SIDE = 8192
 """The rows and columns of the large plate, 256 MiB of float32."""
@@ -39,12 +39,10 @@ def against_copy(steps: Mapping[str, Step], reference: Callable[[Any], Any], nam
 
 def _timed(calls: Mapping[str, Callable[[], Any]], moved: int, name: str) -> Table:
     """Time calls in turns (device clock), the host's time to launch each, and the copy of as many bytes."""
-    import cupy as cp
-
     timed = measuring.time_calls(calls, moved=moved, name=name)
-    finish = cp.cuda.get_current_stream().synchronize
-    for row in timed.rows[:-1]:
-        row["launch_seconds"] = summary(measuring.launch_seconds(calls[row["way"]], finish, batches=4))["median"]
+    launches = measuring.time_calls(calls, clock="launch")
+    for row, launch in zip(timed.rows, launches.rows, strict=False):  # the copy is not launched
+        row["launch_seconds"] = launch["seconds"]["median"]
     shown: list[Column] = ["way", "seconds", RANGE, ("of the copy", "share"), ("launch (host)", "launch_seconds")]
     return Table(name, timed.rows, shown, f"{SIDE:,} rows; device clock, launches by the host clock.")
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import building, files, kernels, process, toolchain
+from fourways import building, files, fresh_process, kernels, toolchain
 from fourways.tables import Row, Table, summary
 
 _PRELUDE = '#include <cuda/std/cstdint>\n#define RESTRICT __restrict__\n\nextern "C" '
@@ -121,7 +121,7 @@ def costs(samples: int = 3) -> Table:
     for _ in range(samples):
         with TemporaryDirectory() as folder:
             cold = toolchain.child_environment() | toolchain.cold_caches(Path(folder)) | {"XDG_CACHE_HOME": folder}
-            told.append(process.answer(program, {}, cold))
+            told.append(fresh_process.answer(program, environment=cold))
     rows: list[Row] = [
         {"stage": stage, "clock": "host", "seconds": summary([each[stage] for each in told])} for stage in told[0]
     ]

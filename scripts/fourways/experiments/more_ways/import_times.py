@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
-from fourways import process, toolchain
+from fourways import fresh_process, toolchain
 from fourways.measuring import rounds, turns
 from fourways.tables import RANGE, Row, Table, summary
 
@@ -27,7 +27,7 @@ def imports(statements: Mapping[str, str], times: int | None = None, at_once: in
     times = rounds(21) if times is None else times
 
     def one(name: str) -> tuple[str, float | None]:
-        ended = process.run(_IMPORT % statements[name], {}, variables)
+        ended = fresh_process.start(_IMPORT % statements[name], environment=variables)
         return name, None if ended.status else ended.answer["seconds"]
 
     with ThreadPoolExecutor(at_once) as pool:

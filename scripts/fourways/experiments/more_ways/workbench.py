@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from fourways import checking, kernels, lesson, process, toolchain
+from fourways import checking, kernels, lesson, toolchain
+from fourways.experiments import tools
 from fourways.tables import Row, Table, seconds
 from fourways.ways import Ways
 
@@ -40,7 +41,7 @@ class Workbench:
     def run(self, *command: object) -> float:
         """Run a command in the folder, and return its seconds. Raises RuntimeError with its output if it fails."""
         start = time.perf_counter()
-        process.output(*command, folder=self.folder)
+        tools.output(*command, folder=self.folder)
         return time.perf_counter() - start
 
     def launcher(self, text: str) -> None:

@@ -49,7 +49,7 @@ def timelines(pipeline: Callable[..., Any], queues: Callable[..., Any]) -> dict[
     """
     functions = "\n\n".join(map(inspect.getsource, (queues, pipeline)))
     try:
-        rows = timeline.of_program(_PROGRAM.format(functions=functions, runs=_RECORDED))
+        rows = timeline.record(_PROGRAM.format(functions=functions, runs=_RECORDED))
     except timeline.TimelineError as error:
         print(error)
         return {}

@@ -10,7 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from fourways import building, link_builds, process, sass, toolchain
+from fourways import building, linking, sass, toolchain
+from fourways.experiments import tools
 from fourways.tables import Column, Row, Table, summary
 from fourways.toolchain import gpu_arch
 
@@ -88,7 +89,7 @@ def listing(program: Any) -> list[Any]:
 
 def calls_left(program: Any) -> int:
     """Return how many calls of the program's own functions stand in the machine code of `apply_transform`."""
-    return int(link_builds.look_inside(program.code, "apply_transform")["calls"])
+    return linking.calls_left(program.code, "apply_transform")
 
 
 def differing(program: Any, other: Any) -> int:
@@ -213,4 +214,4 @@ def _toolkit_with_libnvvm(folder: Path) -> Path:
 
 def calls_in_file(library: Path) -> int:
     """Return how many calls cuobjdump shows in the machine code of a shared library."""
-    return process.output(toolchain.program("cuobjdump"), "-sass", library).count("CALL.ABS")
+    return tools.output(toolchain.program("cuobjdump"), "-sass", library).count("CALL.ABS")

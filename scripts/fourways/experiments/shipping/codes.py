@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import building, kernels, measuring, process, toolchain
+from fourways import building, fresh_process, kernels, measuring, toolchain
 from fourways.tables import RANGE, Row, Table, summary
 
 NEWER = "PTX of a newer toolkit"
@@ -89,7 +89,8 @@ def first_loads(rounds: int = 7) -> Table:
                 _loaded(file)
                 samples[name].append(time.perf_counter() - start)
             task = {"paths": [f"{folder}/{number} {name}" for name in names[:2]]}
-            answer = process.answer(_IN_A_NEW_PROCESS, task, toolchain.child_environment())
+            variables = toolchain.child_environment()
+            answer = fresh_process.answer(_IN_A_NEW_PROCESS, task=task, environment=variables)
             samples[names[3]].append(answer["seconds"])
     rows: list[Row] = [
         {"load": name, "clock": "host", "seconds": summary(seconds[1:])} for name, seconds in samples.items()

@@ -14,8 +14,8 @@ from typing import Any
 from packaging import tags
 from packaging.utils import parse_wheel_filename
 
-from fourways import kernels, process, toolchain
-from fourways.experiments import projects
+from fourways import kernels, toolchain
+from fourways.experiments import projects, tools
 from fourways.tables import Column, Row, Table
 
 
@@ -28,7 +28,7 @@ class Project(projects.Project):
         Raises RuntimeError if the hook fails.
         """
         hook = "from scikit_build_core.build import build_wheel; build_wheel('dist')"
-        process.output(sys.executable, "-c", hook, folder=self._root)
+        tools.output(sys.executable, "-c", hook, folder=self._root)
         (wheel,) = (self._root / "dist").glob("*.whl")
         shutil.unpack_archive(wheel, self.site, "zip")
         return Table("wheel", projects.wheel_rows(wheel), ["bytes", "file"])
@@ -71,7 +71,7 @@ def by_nvcc(name: str) -> None:
         done = toolchain.run(str(toolchain.nvcc()), *words, environment=os.environ | {"CUDA_VISIBLE_DEVICES": ""})
         print(f"nvcc -arch={name}: exit code {done.returncode}", *done.stderr.splitlines()[:1], sep="\n")
         if file.exists():
-            listed = process.output(toolchain.program("cuobjdump"), "--list-elf", file)
+            listed = tools.output(toolchain.program("cuobjdump"), "--list-elf", file)
             print("it built", *re.findall(r"sm_\w+", listed) or ["?"])
 
 
@@ -171,7 +171,7 @@ def find_runtime() -> Table:
         for number, (title, words) in enumerate(links.items()):
             modules[title] = site / "heat" / f"heat{number}.so"
             made = ("-shared", "-fPIC", "-s", folder / "heat.cpp", *words, "-o", modules[title])
-            process.output(toolchain.host_compiler(), *made)
+            tools.output(toolchain.host_compiler(), *made)
         rows: list[Row] = [
             {"linked": title, "bytes": module.stat().st_size, "here": _needed(module)}
             for title, module in modules.items()

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fourways import kernels, nsight, toolchain
+from fourways import kernels, profiling, toolchain
+from fourways.experiments.slow_program import report_tables
+from fourways.experiments.slow_program.counters import Report, options, read
 from fourways.experiments.slow_program.program import FORMS, Analysis, folder, written
 from fourways.tables import Table
 
@@ -48,7 +50,7 @@ def profile_iterate(text: str, steps: int, size: int) -> None:
 def _profiled(kernel: str, program: Path, arguments: Sequence[str]) -> None:
     report = folder() / f"{kernel}.ncu-rep"
     report.unlink(missing_ok=True)
-    options = [
+    chosen = [
         *("--export", str(report), "--force-overwrite"),
         *("--kernel-name", f"regex:^{kernel}$"),  # no other kernel
         *("--profile-from-start", "off"),  # only what stands under `profile()`
@@ -56,19 +58,22 @@ def _profiled(kernel: str, program: Path, arguments: Sequence[str]) -> None:
         *("--clock-control", "none"),  # leave the GPU's clock as it is
         *("--import-source", "1"),  # put the source into the report
     ]
+    if reason := toolchain.missing("gpu"):
+        print(f"nothing to profile: {reason}")
+        return
     try:
-        words = [str(nsight.require_ncu()), *options, *nsight.options(), sys.executable, str(program), *arguments]
+        words = [profiling.find_ncu(), *chosen, *options(), sys.executable, str(program), *arguments]
         done = subprocess.run(words, capture_output=True, text=True, env=toolchain.child_environment())
         if not report.is_file():
-            raise nsight.refused(done.stdout + done.stderr)
-    except nsight.ProfilingError as error:
+            raise profiling.refused(done.stdout + done.stderr)
+    except (OSError, RuntimeError) as error:
         print(error)
         return
     print("ncu …", shlex.join(["python", program.name, *arguments]))
     print(f"{report.name}: {report.stat().st_size / 1e6:.1f} MB")
 
 
-def report(kernel: str = "colmeans") -> nsight.Report:
+def report(kernel: str = "colmeans") -> Report:
     """Return the report of `profile` or `profile_iterate`: this machine's, else that of the recorded run.
 
     Prints why, and returns an empty report, if there is none or if it cannot be read.
@@ -76,25 +81,25 @@ def report(kernel: str = "colmeans") -> nsight.Report:
     name = f"{kernel}.ncu-rep"
     places = (folder() / name, kernels.root() / "book" / "figures" / name)
     try:
-        return nsight.read(next(filter(Path.is_file, places), places[0]))
-    except nsight.ReportError as error:
+        return read(next(filter(Path.is_file, places), places[0]))
+    except (OSError, ValueError, ImportError) as error:
         print(error)
-        return nsight.Report([], [])
+        return Report([], [])
 
 
-def metrics(told: nsight.Report, launch: int, names: Sequence[str]) -> Table | None:
+def metrics(told: Report, launch: int, names: Sequence[str]) -> Table | None:
     """Show the metrics of one launch in a report whose names are asked for; None if the report lacks the launch."""
     rows = [row for row in told.metrics if row["launch"] == launch and row["metric"] in names]
-    return nsight.table(rows) if rows else None
+    return report_tables.table(rows) if rows else None
 
 
-def lines(told: nsight.Report, launch: int, count: int = 3) -> Table | None:
+def lines(told: Report, launch: int, count: int = 3) -> Table | None:
     """Show the source lines of one launch with most samples; None if the report lacks the launch."""
     rows = [row for row in told.lines if row["launch"] == launch]
-    return nsight.lines_table(rows, count) if rows else None
+    return report_tables.lines_table(rows[:count]) if rows else None
 
 
-def roofline(*told: nsight.Report) -> Any:
+def roofline(*told: Report) -> Any:
     """Draw the launches of the reports of colmeans and iterate below the roofs of their GPU; None without launches."""
     forms = ("as found", "coalesced", "repaired")
     rows = [row for report in told for row in report.metrics if row["metric"] == "roofline"]
@@ -102,10 +107,10 @@ def roofline(*told: nsight.Report) -> Any:
         row | {"launch": number, "kernel": forms[row["launch"] - 1] if row["kernel"] == "colmeans" else row["kernel"]}
         for number, row in enumerate(rows, 1)
     ]
-    return nsight.figure(named, "Launches below their roofs") if named else None
+    return report_tables.figure(named, "Launches below their roofs") if named else None
 
 
-def dram(told: nsight.Report) -> None:
+def dram(told: Report) -> None:
     """Print the bytes that the first two launches of a report moved from and to DRAM."""
     for launch, name in enumerate(("as found", "coalesced"), 1):
         if rows := {row["metric"]: row for row in told.metrics if row["launch"] == launch}:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import building, kernels, measuring, sass, tables, timeline
+from fourways import building, kernels, measuring, sass, tables, timeline, timeline_figure
 from fourways.tables import Row, Table, summary
 
 ROWS, COLUMNS = 2048, 512
@@ -108,7 +108,7 @@ def record(analysis: Analysis, macros: str, count: int) -> list[Row]:
     Prints why, and returns no rows, if this machine cannot record. A trace for ui.perfetto.dev stays in `folder()`.
     """
     try:
-        rows = timeline.of_program(written(analysis), str(count), macros)
+        rows = timeline.record(written(analysis), str(count), macros)
     except timeline.TimelineError as error:
         print(error)
         return []
@@ -126,7 +126,7 @@ def written(analysis: Analysis) -> Path:
 
 def drawing(rows: Sequence[Row], title: str) -> Any:
     """Draw the rows of `record`: the whole analysis, and below it the first matrix; None without rows."""
-    return timeline.figure(rows, title, "one matrix") if rows else None
+    return timeline_figure.figure(rows, title, "one matrix") if rows else None
 
 
 def sums(rows: Sequence[Row]) -> Table | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import kernels, measuring, process, tables, toolchain
+from fourways import fresh_process, kernels, measuring, tables, toolchain
 from fourways.tables import Column, Row, Table, summary
 
 THREADS = 512
@@ -165,7 +165,8 @@ def accelerators() -> Table:
     unset.pop("CUPY_ACCELERATORS", None)
     rows: list[Row] = []
     for setting, variables in (("not set", unset), ('""', unset | {"CUPY_ACCELERATORS": ""})):
-        rows.append({"accelerators": setting, "clock": "device"} | process.answer(_SUMS, {}, variables))
+        sums = fresh_process.answer(_SUMS, environment=variables)
+        rows.append({"accelerators": setting, "clock": "device"} | sums)
     columns: list[Column] = [("CUPY_ACCELERATORS", "accelerators"), *list(rows[0])[1:]]
     return Table("accelerators", rows, columns, "A cube of 256³ elements.")
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from fourways import building, kernels, measuring, process, sass, toolchain
+from fourways import building, fresh_process, kernels, measuring, sass, toolchain
 from fourways.tables import Column, Row, Table, seconds, summary
 
 _LAST_BUILD = """
 import json, sys
-from fourways import building, kernels
+from fourways import building, fresh_process, kernels
 task = json.load(sys.stdin)
 building.build(kernels.path("fir"))  # loads NVRTC
 print(json.dumps({"seconds": building.build(task["file"], options=task["options"]).seconds}))
@@ -141,7 +141,8 @@ def precompiled(headers: str, places: Mapping[str, str], body: str) -> Table:
         last = options(list(lines)[-1], 96)
         here = building.build(file, options=last).seconds
         task = {"file": str(file), "options": last}
-        there = process.answer(_LAST_BUILD, task, toolchain.child_environment())["seconds"]
+        variables = toolchain.child_environment()
+        there = fresh_process.answer(_LAST_BUILD, task=task, environment=variables)["seconds"]
     rows = [
         {
             "number of threads": name,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from fourways import checking
-from fourways.measuring import Judged, device_seconds, host_seconds
+from fourways.measuring import device_seconds, host_seconds, prepared
 from fourways.tables import Column, Row, Table, seconds, summary
 from fourways.ways import Ways, is_host
 
@@ -26,13 +26,13 @@ def tune(
     NumPy's, timed by the host's clock; else they are on the GPU, timed by the device's clock.
     Each row holds the `variant`, `build_seconds` (host clock), `search_seconds` (host clock, for building, checking and
     timing together), `seconds` (a summary of a call's times), and `problem`. A variant that cannot be built or
-    launched, or that is wrong, has a line of `problem`, and None for `seconds`. Outputs are restored before each sample
-    and judged after the last one.
+    launched, or that is wrong before or after it is timed, has a line of `problem`, and None for `seconds`.
     Raises CheckFailure if the GPU can do nothing more.
     """
     sizes = ways.sizes or checking.SIZES
     questions = {count: ways.question(count) for count in sizes}
-    judged = Judged(way, *ways.question(size))
+    question = ways.question(size)
+    arguments, restore = prepared(way, question)
     clock = host_seconds if is_host(way) else device_seconds
     rows = []
     for variant in variants:
@@ -41,11 +41,10 @@ def tune(
         try:
             function = build(**variant)
             row["build_seconds"] = time.perf_counter() - start
-            call = functools.partial(function, *judged.values)
-            row["problem"] = _problem(function, way, questions) or judged.elsewhere(call)
+            row["problem"] = _problem(function, way, questions)
             if not row["problem"]:
-                samples = clock(call, before=judged.restore)
-                if problem := judged.problem():
+                samples = clock(functools.partial(function, *arguments), before=restore)
+                if problem := checking.verdict(function, way, *question):
                     row["problem"] = f"size {size}: after the last timed call {problem}"
                 else:
                     row["seconds"] = summary(samples)
