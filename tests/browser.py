@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -54,20 +53,6 @@ class Browser:
         from selenium.webdriver.support.wait import WebDriverWait
 
         return WebDriverWait(self.driver, seconds).until(lambda driver: driver.execute_script(script))
-
-    def hover(self, selector: str) -> None:
-        """Move the pointer onto the first element that fits, and rest there for half a second."""
-        actions = import_module("selenium.webdriver").ActionChains(self.driver)
-        actions.move_to_element(self.driver.find_element("css selector", selector)).pause(0.5).perform()
-
-    def tap(self, selector: str) -> None:
-        """Touch the first element that fits with a finger."""
-        actions = import_module("selenium.webdriver.common.actions.action_builder").ActionBuilder(
-            self.driver,
-            mouse=import_module("selenium.webdriver.common.actions.pointer_input").PointerInput("touch", "finger"),
-        )
-        actions.pointer_action.move_to(self.driver.find_element("css selector", selector)).pointer_down().pointer_up()
-        actions.perform()
 
     def press(self, keys: str) -> None:
         """Press keys, in WebDriver's code points, on what has the focus."""

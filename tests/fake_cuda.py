@@ -17,21 +17,10 @@ CPP = Path(__file__).with_name("cpp")
 def build(library: Path) -> None:
     """The module with doublify as it stands and with kinds.cpp, but fake_cuda.cpp for the CUDA runtime."""
     aot = CPP.parents[1] / "cpp" / "aot"
-    folders = [
-        aot,
-        aot.parent / "package",
-        *toolchain.include_dirs(),
-        pybind11.get_include(),
-        sysconfig.get_path("include"),
-    ]
+    folders = [aot, *toolchain.include_dirs(), pybind11.get_include(), sysconfig.get_path("include")]
     defined = ["FOURWAYS_BINDINGS=X(doublify) X(kinds)", 'FOURWAYS_VERSION="0"', 'FOURWAYS_BUILT_FOR="nothing"']
-    sources = [
-        aot / "module.cpp",
-        aot / "gpu_array.cpp",
-        aot / "doublify.cpp",
-        CPP / "kinds.cpp",
-        CPP / "fake_cuda.cpp",
-    ]
+    sources = [*(aot / f"{name}.cpp" for name in ("module", "gpu_array", "doublify"))]
+    sources += [CPP / "kinds.cpp", CPP / "fake_cuda.cpp"]
     subprocess.run(
         [str(toolchain.host_compiler()), "-std=c++17", "-shared", "-fPIC", "-fvisibility=hidden", "-o", library]
         + [f"-I{folder}" for folder in folders]
@@ -55,7 +44,8 @@ class FakeCuda:
         self._runtime = ctypes.CDLL(str(library))
         self._runtime.fake_begun.restype = ctypes.c_bool
         self._runtime.fake_reset.argtypes = ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_bool
-        self._runtime.fake_log.restype = self._runtime.shown.restype = ctypes.c_char_p
+        self._runtime.fake_log.restype = ctypes.c_char_p
+        self._runtime.shown.restype = ctypes.c_longlong
         self.set()
 
     def set(self, device: int = 0, host: int = 0, error: int = 0, waits: bool = False) -> None:
@@ -73,10 +63,10 @@ class FakeCuda:
         self.binding.doublify(*arguments, **named)
         return self.log()
 
-    def shown(self, function: str, *arguments: object, **named: object) -> str:
-        """What a function of kinds.cpp found in its arguments."""
-        assert getattr(self.binding, function)(*arguments, **named) is None
-        return self._runtime.shown().decode()
+    def shown(self, dtype: str, array: object) -> int:
+        """The elements that a binding for arrays of `dtype` finds (kinds.cpp)."""
+        assert getattr(self.binding, f"array_{dtype}")(array) is None
+        return self._runtime.shown()
 
     def log(self) -> list[str]:
         return [line.strip() for line in self._runtime.fake_log().decode().splitlines()]

@@ -13,7 +13,7 @@ class Interface:
     """A CuPy array of which only __cuda_array_interface__ is to be seen, for one stream."""
 
     def __init__(self, array: cupy.ndarray, stream: int | None = None, read_only: bool = False) -> None:
-        described = dict(array.__cuda_array_interface__)
+        self._owner, described = array, dict(array.__cuda_array_interface__)  # as long as this lives, the memory does
         pointer = described["data"][0]
         self.__cuda_array_interface__ = described | {"data": (pointer, read_only), "stream": stream}
 
@@ -51,6 +51,26 @@ def of_cupy(array: np.ndarray, device: int = 0) -> cupy.ndarray:
     """A real CuPy array over NumPy's memory. CuPy needs no driver for that."""
     memory = cupy.cuda.UnownedMemory(array.ctypes.data, array.nbytes, array, device)
     return cupy.ndarray(array.shape, array.dtype, cupy.cuda.MemoryPointer(memory, 0), strides=array.strides)
+
+
+class CapsuleOnly:
+    """A NumPy array that says in DLPack that it is on a GPU. `old`: it gives the capsule of before DLPack 1.0."""
+
+    def __init__(self, array: np.ndarray, device: int = 2, old: bool = False) -> None:
+        self.array, self.device, self.old = array, device, old
+        self.streams: list[int] = []
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (self.device, 0)
+
+    def __dlpack__(self, *, stream: int, **more: Any) -> object:
+        self.streams.append(stream)
+        capsule = self.array.__dlpack__(**({} if self.old else more))
+        name, device_at = (b"dltensor", 8) if self.old else (b"dltensor_versioned", 40)
+        get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+        get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+        ctypes.c_int32.from_address(get_pointer(capsule, name) + device_at).value = self.device
+        return capsule
 
 
 # --- DLPack's C functions: https://dmlc.github.io/dlpack/latest/c_api.html --------------------------------------------
@@ -119,7 +139,7 @@ class Exchange:
 
 
 def library(
-    stream: int = 0, version: int = 1, previous: type[Exchange] | None = None, **functions: object
+    version: int = 1, previous: type[Exchange] | None = None, stream: int = 0, **functions: object
 ) -> type[Exchange]:
     """A class of arrays with C functions, in a table of this version, whose current stream is `stream`.
 

@@ -3,12 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
 from fourways import figures, tables
-from fourways.ways import WAYS
 
 
 def ends(axes: Any) -> list[str]:
@@ -38,18 +36,6 @@ def test_bars_have_their_values_at_their_ends() -> None:
     assert [to_hex(bar.get_facecolor()) for bar in drawn.axes[0].patches] == ["#ff0000", "#777777"]
 
 
-def test_lines_below_a_roof() -> None:
-    series = {"nvrtc": [(1024, 1e9), (2048, 2e9)], "device copy": [(1024, 4e9), (2048, 4e9)]}
-    (axes,) = figures.lines(series, "elements", "bytes/s", tables.rate, "Sizes", roof="device copy").axes
-    line, roof = axes.lines
-    assert (line.get_linestyle(), roof.get_linestyle()) == ("-", "--")
-    assert to_hex(line.get_color()).upper() == WAYS["nvrtc"].colour
-    assert list(roof.get_ydata()) == [4e9, 4e9]
-    assert axes.yaxis.get_major_formatter()(2e9, 0) == "2.00 GB/s"
-    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("elements", "bytes/s")
-
-
 def test_a_roofline_bends_where_the_roofs_meet() -> None:
     drawn = figures.roofline({"mine": (0.125, 5e11)}, 4e12, {"fp32": 6e13}, "A roofline")
     slope, flat, point = drawn.axes[0].lines
@@ -57,13 +43,6 @@ def test_a_roofline_bends_where_the_roofs_meet() -> None:
     assert slope.get_ydata()[1] == flat.get_ydata()[0] == 6e13
     assert (point.get_xdata()[0], point.get_ydata()[0]) == (0.125, 5e11)
     assert ends(drawn.axes[0]) == ["DRAM, 4 TB/s", "fp32, 60 TFLOP/s"]
-
-
-def test_heat_maps_have_one_scale() -> None:
-    drawn = figures.heat_maps({"cold": np.zeros((4, 8)), "hot": np.full((4, 8), 100.0)}, "plates", "°C")
-    images = [axes.images[0] for axes in drawn.axes if axes.images]
-    assert [image.get_clim() for image in images] == [(0.0, 100.0)] * 2
-    assert [axes.get_title(loc="left") for axes in drawn.axes[:2]] == ["cold", "hot"]
 
 
 @pytest.mark.parametrize("suffix", ["svg", "png"])
@@ -89,22 +68,3 @@ def test_a_figures_words_are_its_alternative_text(tmp_path: Path) -> None:
     said = figures.description((tmp_path / "a.svg").read_text())
     assert said == f"{('How long does it take? ' * 3).strip()}: warm, µs; nvrtc 2 µs; nvcc 31 µs"
     assert len(figures.description((tmp_path / "a.svg").read_text().replace("nvcc", "long " * 300))) <= 400
-
-
-def test_a_long_title_stays_inside() -> None:
-    title = "From process start to the first result of a small kernel, NVIDIA H200"
-    drawn = figures.stacked_bars({"cold": {"nvrtc": {"build": 1.0}}}, "seconds", title)
-    drawn.draw_without_rendering()
-    (written,) = (text for text in drawn.texts if text.get_text())
-    place = written.get_window_extent()
-    assert 0.05 * drawn.bbox.width < place.x0 and place.x1 < 0.95 * drawn.bbox.width, "wider fonts fit, too"
-    assert place.y0 > drawn.axes[0].get_tightbbox().y1 and place.y1 <= drawn.bbox.height
-    assert written.get_text().split() == title.split()
-
-
-def test_figures_fit_a_phone_and_are_not_shown_twice() -> None:
-    import matplotlib.pyplot as plt
-
-    drawn = figures.bars({"": {"a": 1.0}}, str, {}, "")
-    assert drawn.get_figwidth() <= 4.8, "inches"
-    assert not plt.get_fignums(), "a notebook shows only the figure that a cell returns"

@@ -2,8 +2,6 @@
 
 import errno
 import json
-import os
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -35,13 +33,6 @@ def test_a_disk_that_fills_up_leaves_the_old_file(tmp_path: Path, monkeypatch: p
     assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
 
 
-def test_what_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for path in (Path("x.svg"), tmp_path / "x.svg"):
-        assert files.check_writable(path) == path
-    assert list(tmp_path.iterdir()) == [], "asking makes nothing"
-
-
 def test_what_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is a folder; name a file in it"):
         files.check_writable(tmp_path)
@@ -59,16 +50,6 @@ def test_results_are_json_with_their_stamp() -> None:
     text = files.results(stamp, {"numbers": [{"n": 1}]}, failure="– no")
     assert json.loads(text) == {"stamp": stamp, "tables": {"numbers": [{"n": 1}]}, "failure": "– no"}
     assert "– no" in text and text.endswith("}\n")
-
-
-def test_plain_text_has_no_colours() -> None:
-    assert files.plain("\x1b[31mred\x1b[0m and \x1b[1;32mgreen\x1b[0m [31m") == "red and green [31m"
-
-
-def test_paths_are_short_below_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert files.short(tmp_path / "a" / "b") == Path("a/b")
-    assert files.short(tmp_path.parent / "c") == tmp_path.parent / "c"
 
 
 def test_the_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -92,19 +73,3 @@ def test_a_kept_source_is_whole(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     path = files.source_file(text)
     path.write_text("")
     assert files.source_file(text) == path and path.read_text() == text
-
-
-def test_old_temporary_folders_are_swept(tmp_path: Path) -> None:
-    for name in (".book-new", ".book-old", "book-old"):
-        (tmp_path / name / "below").mkdir(parents=True)
-        if "old" in name:
-            os.utime(tmp_path / name, (1, 1))
-    files.sweep(tmp_path, ".book-")
-    assert sorted(path.name for path in tmp_path.iterdir()) == [".book-new", "book-old"]
-
-
-def test_threads_may_write_the_same_file(tmp_path: Path) -> None:
-    path = tmp_path / "kernel.cu"
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: files.write_text(path, "the same text"), range(200)))
-    assert path.read_text() == "the same text" and list(tmp_path.iterdir()) == [path]

@@ -27,10 +27,6 @@ def test_as_text(table: tables.Table) -> None:
     ]
 
 
-def test_without_rows() -> None:
-    assert str(tables.Table("times", [], COLUMNS)).splitlines() == ["way  time", "---  ----"]
-
-
 def test_in_a_notebook(table: tables.Table) -> None:
     bundle = table._repr_mimebundle_()
     assert bundle["text/plain"] == str(table)
@@ -44,17 +40,6 @@ def test_in_a_terminal() -> None:
     table = tables.Table("sums", [{"it": "y[i] [red]"}], [("[bold]", lambda row: row["it"])], "a [note]")
     Console(file=out, width=40).print(table)
     assert all(words in out.getvalue() for words in ("[bold]", "y[i] [red]", "a [note]"))
-
-
-def test_in_a_narrow_terminal_headings_break_before_cells() -> None:
-    out = StringIO()
-    columns = [("the launch (host)", lambda row: "9.04 µs"), ("p10 to p90", lambda row: "183 – 184 µs")]
-    Console(file=out, width=24).print(tables.Table("t", [{}], columns))
-    heading, cells = out.getvalue().split("─")[0], out.getvalue().split("─")[-1]
-    assert [line.split() for line in heading.splitlines() if line.split()] == [
-        ["the"], ["launch"], ["(host)", "p10", "to", "p90"]
-    ]  # fmt: skip
-    assert cells.split("\n")[1].split() == ["9.04", "µs", "183", "–", "184", "µs"]
 
 
 def test_summary() -> None:

@@ -13,12 +13,3 @@ def test_machine_code() -> None:
     unrolled, as_it_is = roof.machine_code({"unrolled": (source, one), "kept": (kept, one)}).rows
     assert unrolled["calls"] and not as_it_is["calls"]
     assert unrolled["instructions"] > as_it_is["instructions"] > as_it_is["loads"] > 0
-
-
-def test_the_loop_over_many_cells_needs_no_pragma() -> None:
-    """With 4 by 4 cells the compiler does not unroll, so there is no division to save."""
-    source, loop = kernels.source("stencil"), "        for (long long x = left;"
-    kept = source.replace(loop, f"#pragma unroll 1\n{loop}")
-    plain, as_it_is = roof.machine_code({"plain": (source, ()), "kept": (kept, ())}).rows
-    assert plain["calls"] == as_it_is["calls"] == 0
-    assert plain["instructions"] == as_it_is["instructions"]

@@ -45,28 +45,6 @@ def test_stages_and_the_spread_of_the_total() -> None:
     assert cost.low <= cost.start <= cost.high
 
 
-def test_programs_take_turns_and_cold_ones_have_caches_of_their_own() -> None:
-    says = "# import\nimport os, pathlib\nfolder = pathlib.Path(os.environ['CUPY_CACHE_DIR'])\n"
-    says += "assert folder.is_dir() and not list(folder.iterdir())\n(folder / 'kernel').touch()\n"
-    table = staged_programs.run({"a": (says, ()), "b": (says, ())}, runs=2, launches=0, cold=True)
-    assert [(row["program"], row["state"]) for row in table.rows] == [("a", "cold"), ("b", "cold")]
-    assert all(row["seconds"]["samples"] == 2 for row in table.rows), "the first run of each does not count"
-    assert "launch_seconds" not in table.rows[0] and table.columns[-1][0] == "p10 – p90", "no loop, no column"
-
-
-@pytest.mark.parametrize(
-    "text, said",
-    [
-        ("import os\n", "bad: no comment such as `# import` says where a stage begins"),
-        ("# import\nimport nobody_has_this\n", "bad: a fresh process failed:\n(.*\n)*ModuleNotFoundError"),
-        ("# check\nassert 1 == 2, 'wrong'\n", "AssertionError: wrong"),
-    ],
-)
-def test_a_program_that_fails_is_told_in_its_own_words(text: str, said: str) -> None:
-    with pytest.raises(staged_programs.ProgramError, match=said):
-        staged_programs.run({"bad": (text, ())}, runs=1)
-
-
 def test_the_lean_programs_leave_cupy_out_and_have_all_stages() -> None:
     for name in ("cupy_cubin", "pycuda_alone", "binding_alone", "cuda_core"):
         text = staged_programs.text(name)

@@ -1,4 +1,4 @@
-"""The page on textures, without a GPU: its C++ text, the turned picture in NumPy, and the judge."""
+"""The page on textures, without a GPU: its C++ text, and the turned picture in NumPy."""
 
 from typing import Any
 
@@ -45,44 +45,3 @@ def test_the_page_s_class_becomes_a_module() -> None:
     names = texts()
     module = textures.build(names["owner"], names["text"])
     assert callable(module.Texture.turn)
-
-
-def by_steps(values: np.ndarray, x: float) -> float:
-    i, a = int(np.floor(x - 0.5)), (x - 0.5) % 1
-    left, right = (float(values[min(max(place, 0), len(values) - 1)]) for place in (i, i + 1))
-    return (1 - a) * left + a * right
-
-
-@pytest.mark.parametrize(
-    ("function", "told"),
-    [
-        (lambda values, x: 0.0, "is not what the texture returns"),
-        (lambda values, x: np.nan, "is not what the texture returns"),
-        (lambda values, x: values, "is not a number"),
-        (lambda values, x: None, "is not a number"),
-        (lambda values, x: str(by_steps(values, x)), "is not a number"),
-        (lambda values, x: np.complex64(by_steps(values, x)), "is not a number"),
-        (lambda values, x: 10**400, "inf is not what the texture returns"),
-        (lambda values, x: values[min(max(int(x), 0), len(values) - 1)], "on the border of elements 3 and 4"),
-        (lambda values, x: np.interp(x, np.arange(len(values)), values), "at the middle of element 3"),
-        (
-            lambda values, x: np.interp(x - 0.5, np.arange(len(values)), values, left=-99),
-            "left of the first element's middle",
-        ),
-        (
-            lambda values, x: np.interp(x - 0.5, np.arange(len(values)), values, right=-99),
-            "right of the last element's middle",
-        ),
-        (lambda values, x: float(values.mean()), "is not what the texture returns"),
-        (lambda values, x: abs(by_steps(values, x)), "is not what the texture returns"),
-        (lambda values, x: by_steps(values.astype("u1"), x), "is not what the texture returns"),
-    ],
-)
-def test_wrong_textures(function: Any, told: str) -> None:
-    said = textures.check_linear(function)
-    assert said.startswith("Not yet: ") and told in said, said
-
-
-def test_a_right_texture() -> None:
-    assert textures.check_linear(by_steps).startswith("Right")
-    assert textures.check_linear(lambda values, x: np.array(by_steps(values, x))).startswith("Right")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fourways import process, tables, toolchain
+from fourways import tables
 from fourways.experiments import cheats, timers
 from fourways.experiments.timers import libraries, verdicts
 
@@ -71,14 +71,6 @@ def test_ipythons_timeit_is_the_real_one(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert len(samples) == 7 and all(0 < sample < 1e-3 for sample in samples) and len(calls) > 1000
 
 
-def test_a_librarys_own_error_is_an_objection() -> None:
-    def fail(_: Any) -> list[float]:
-        raise RuntimeError("operation not permitted when stream is capturing\nand more")
-
-    reported = libraries._each(fail)({"one": lambda: None})  # type: ignore[arg-type, return-value]
-    assert reported == {"one": report(objection="RuntimeError: operation not permitted when stream is capturing")}
-
-
 def test_a_trial_is_made_checked_and_settled_right_before_its_timer(monkeypatch: pytest.MonkeyPatch) -> None:
     log: list[str] = []
 
@@ -104,33 +96,3 @@ def test_a_trial_is_made_checked_and_settled_right_before_its_timer(monkeypatch:
     assert log[:3] == ["make answer replayed, honest", "settle", "time answer replayed, honest"]
     assert answer["NaN"] == {"honest": report(1.0), "cheat": report(objection="the first answer is wrong")}
     assert "time NaN, cheat" not in log
-
-
-def test_what_is_not_installed_or_fails_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
-    ended = {
-        "ours": process.Ended(reports(), 0, ""),
-        "%timeit": process.Ended(None, -11, "some words\nthe last line"),
-    }
-    monkeypatch.setattr(verdicts, "missing", lambda name: None if name in ended else "not here")
-    monkeypatch.setattr(process, "run", lambda program, task, *_, **__: ended[task["timer"]])
-    table = timers.compare()
-    assert "%timeit: its process failed, -11: the last line" in table.note and "nvbench: not here" in table.note
-    assert [line[-2:] for line in table.cells()] == [["", "not fooled 1.00"]] * len(cheats.CHEATS)
-
-
-@pytest.mark.parametrize("name", timers.TIMERS)
-def test_a_timer_that_is_missing_says_why(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(toolchain, "installed", lambda module: None)
-    monkeypatch.setattr(toolchain, "missing", lambda need: f"no {need}")
-    first = timers.TIMERS[name].modules[:1]
-    expected = f"{first[0]} is not installed: {timers.TIMERS[name].remedy}" if first else "no gpu"
-    assert timers.missing(name) == expected
-    monkeypatch.setattr(toolchain, "installed", lambda module: Path(module))
-    assert timers.missing(name) == "no gpu"
-
-
-@pytest.mark.skipif(not toolchain.missing("gpu"), reason="for machines without a GPU")
-def test_without_a_gpu_the_table_is_empty_and_says_so() -> None:
-    table = timers.compare(["CuPy benchmark", "ours"])
-    assert "no NVIDIA driver" in table.note or "shows no GPU" in table.note
-    assert all(line[1:] == [""] * len(timers.TIMERS) for line in table.cells())

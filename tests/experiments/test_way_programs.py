@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fourways import kernels, lesson, toolchain
+from fourways import kernels, toolchain
 from fourways.experiments import way_programs
 
 LESSON = """---
@@ -135,50 +135,3 @@ def test_a_crash_over_a_wrong_array_costs_that_cell_alone(ours: Path) -> None:
         "x has gaps": "not tried",
         "x on the host": "not tried",
     }
-
-
-ROW = {
-    "clock": "host",
-    "seconds": {"median": 0.5, "p10": 0.5, "p90": 0.5, "samples": 3},
-    "stages": {"start": 0.1, "import": 0.2, "build": 0.03, "launch": 0.17},
-    "launch_seconds": {"median": 4e-6, "p10": 4e-6, "p90": 4e-6, "samples": 15},
-    "mistakes": {"x is float64": "TypeError", "x has gaps": "right"},
-}
-
-
-def test_the_table(tmp_path: Path) -> None:
-    (file := tmp_path / "module.so").write_bytes(bytes(1500))
-    rows: list = [{"way": "broken", "failed": "TypeError: no"}]
-    rows += [ROW | {"way": way} for way in ("inline", "module", "elsewhere")]
-    table = way_programs.table(rows, {"module": 7.0, "elsewhere": None}, {"module": file}, {"inline": "trying"})
-    broken, inline, module, elsewhere = (
-        dict(zip((name for name, _ in table.columns), cells, strict=True)) for cells in table.cells()
-    )
-    assert (inline["when"], inline["build"], inline["ships, kB"]) == ("JIT", "30.0 ms", "")
-    assert (module["when"], module["build"], module["ships, kB"]) == ("AOT", "7.00 s", "1.5")
-    assert (elsewhere["when"], elsewhere["build"]) == ("AOT", "")
-    assert [value for value in broken.values() if value] == ["broken", "JIT", "failed: TypeError: no"]
-    assert table.note == "Host clock; the median of 3 fresh processes each, caches filled."
-    assert (inline["for"], module["for"], inline["a launch"]) == ("trying", "", "4.00 µs")
-    once = way_programs.table([ROW | {"way": "one", "seconds": ROW["seconds"] | {"samples": 1}}], {}, {}, {})
-    assert once.note == "Host clock; one run each, in a fresh process, caches filled."
-
-
-def test_the_table_of_mistakes() -> None:
-    table = way_programs.mistakes_table([{"way": "broken", "failed": "TypeError: no"}, ROW | {"way": "one"}])
-    assert table.cells() == [["one", "TypeError", "right"]]
-    assert table.note == "broken failed: TypeError: no."
-    assert [name for name, _ in table.columns] == ["way", "x is float64", "x has gaps"]
-
-
-@pytest.mark.parametrize(
-    ("name", "ways"),
-    [
-        ("12", "nanobind tvm_ffi numba"),
-        ("beyond_the_four", "cuda_core cython torch_compile torch_inline torch_op cutile"),
-    ],
-)
-def test_a_cell_for_each_further_way(name: str, ways: str) -> None:
-    for way in ways.split():
-        (source,) = lesson.find(name).cells(f"way-{way}")
-        assert f"def doublify_{way}(x, y):" in source

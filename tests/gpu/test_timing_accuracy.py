@@ -40,7 +40,7 @@ LIMITS = {"in_graph": (1e-6, 20e-6, 0.15), "on_gpu": (20e-6, 1.0, 0.03)}
 
 def by_cupti() -> list[float]:
     """Return CUPTI's median seconds of the kernel for each of STEPS, in a fresh process."""
-    rows = timeline.of_program(CUPTI, SOURCE, *map(str, (BLOCKS, THREADS, REPEATS, *STEPS)))
+    rows = timeline.record(CUPTI, SOURCE, *map(str, (BLOCKS, THREADS, REPEATS, *STEPS)))
     seconds = [row["seconds"] for row in rows if row.get("name") == "spin"][-REPEATS * len(STEPS) :]
     return [float(each) for each in np.median(np.reshape(seconds, (len(STEPS), REPEATS)), axis=1)]
 

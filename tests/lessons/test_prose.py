@@ -34,10 +34,3 @@ def test_a_number_with_a_support(sentence: str) -> None:
 )
 def test_a_number_without_a_support(sentence: str, number: str) -> None:
     assert prose_numbers.unsupported(f"# 00\n\n{sentence}\n", OUTPUTS, []) == [f"line 3: {number}: {sentence}"]
-
-
-def test_an_answer_may_name_the_choices_that_it_refutes() -> None:
-    box = ":::{admonition} Predict\n:class: predict\n\nHow long?\n\n- 20 times\n- 70 times\n:::\n\n"
-    answer = ":::{dropdown} Answer\n20 times is wrong, and so is 80 times.\n:::\n"
-    told = prose_numbers.unsupported(f"# 00\n\n{box}{answer}\n20 times.\n", OUTPUTS, [])
-    assert [line.split(": ")[1] for line in told] == ["80 times", "20 times"]

@@ -1,8 +1,5 @@
 """What the scaling of plates says of its numbers, and on machines that cannot; the GPUs' part is in tests/gpu."""
 
-from types import SimpleNamespace
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -41,36 +38,12 @@ def test_speedup_is_over_one_gpu_on_the_same_plate() -> None:
     assert "64²    2     both at once            32.0 s  2.00" in str(table)
 
 
-def test_the_figure_has_a_bar_each_beside_the_ideal() -> None:
-    (axes,) = cluster.scaling_figure(plates.scaling_table(rows())).axes
-    assert axes.get_title(loc="left") == "2 GPUs"
-    assert [text.get_text() for text in axes.get_yticklabels()] == ["ideal", "compute, then exchange", "both at once"]
-    assert [bar.get_width() for bar in axes.patches] == [2.0, 1.6, 2.0]
-
-
 def test_strips_are_checked_row_by_row() -> None:
     u = after_steps()
     plates.check_strips([u[:40], u[40:]], "right")
     u[40, 5] = 2
     with pytest.raises(ValueError, match="wrong: row 40 of 97 is wrong after 40 steps, 1 rows in all"):
         plates.check_strips([u[:40], u[40:]], "wrong")
-
-
-def test_what_fails_is_named_and_the_rest_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    def run_ranks(target: Any, count: int, arguments: tuple, limit: float) -> list[Any]:
-        if arguments[0] == 2:
-            raise cluster.RanksError(f"{count} failed")
-        hows = ["compute, then exchange", "both at once", "a graph of both", "a graph with priorities"]
-        rows = dict.fromkeys(hows, after_steps())
-        return [{"rows": rows, "seconds": {64: dict.fromkeys(rows, 0.5)}}]
-
-    monkeypatch.setattr(toolchain, "missing", {}.get)
-    monkeypatch.setattr(toolchain, "gpus", lambda: [SimpleNamespace(arch="sm_90")] * 2)
-    monkeypatch.setattr("fourways.experiments.cluster.plates.run_ranks", run_ranks)
-    table = cluster.scale_plates({64: 20})["scaling"]
-    assert [(row["gpus"], row["seconds"], row["speedup"]) for row in table.rows] == [(1, 0.5, 1.0)]
-    assert table.note.endswith(" No times by ranks, GPUs: 2: 2 failed. No times by peer copies, GPUs: 2: 1 failed.")
-    assert cluster.scaling_figure(table) is None
 
 
 def test_without_gpus_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

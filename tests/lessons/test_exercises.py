@@ -1,0 +1,71 @@
+"""Each judge of an exercise on the answers of its page: an untouched one, those that people give, the solution.
+
+In this process, with what the answers need of the page: its set-up, imports, functions and texts. `test_lessons.py`
+runs lessons whole, in Jupyter.
+"""
+
+import ast
+import contextlib
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fourways import lesson
+
+KINDS = {"exercise", "wrong", "solution"}
+PAGES = [page for page in lesson.lessons_and_pages() if page.cells("solution")]
+LONG = {"05_stencil", "caches_and_storms"}  # modules that CMake builds; eight workers
+WHOLE = ("bench = edit_loop.Workbench()", "library = {form: ", "client = running.enter_context(")
+"""What is in the cells that answers need as a whole."""
+
+
+def is_text(value: ast.expr) -> bool:
+    """Return whether an expression only joins texts, or replaces parts of them."""
+    calls = [node.func for node in ast.walk(value) if isinstance(node, ast.Call)]
+    joined = isinstance(value, ast.Constant | ast.BinOp) or bool(calls)
+    return joined and all(isinstance(call, ast.Attribute) and call.attr == "replace" for call in calls)
+
+
+def prepare(source: str, names: dict[str, Any]) -> None:
+    """Execute a cell's imports, functions and texts, or all of one of WHOLE, as far as they need nothing else."""
+    is_whole = any(text in source for text in WHOLE)
+    for node in ast.parse(re.sub(r"(?m)^(\s*)[!%].*$", r"\1pass", source)).body:
+        kept = is_whole or isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef)
+        if kept or (isinstance(node, ast.Assign) and is_text(node.value)):
+            with contextlib.suppress(ImportError, NameError):
+                exec(compile(ast.Module([node], []), "<cell>", "exec"), names)
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(each, marks=[pytest.mark.long] if each.slug in LONG else [], id=each.slug) for each in PAGES]
+)
+def test_answers_are_judged(page: lesson.Lesson, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All but the solution are told "Not yet: ", each in other words; the solution is right."""
+    monkeypatch.chdir(root / "lessons")
+    names: dict[str, Any] = {"__name__": "page"}
+    told: list[str] = []
+    skipped: list[str] = []
+    for cell in page.whole.cells:
+        tags = set(lesson.tags(cell))
+        if cell.cell_type != "code":
+            continue
+        if reason := lesson.skip_reason(cell):
+            skipped += [reason] * bool(tags & KINDS)
+        elif not tags & KINDS:
+            exec(cell.source, names) if "setup" in tags else prepare(cell.source, names)
+        else:
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(cell.source, names)
+            said = (printed.getvalue().splitlines() or [""])[-1]
+            assert said.startswith("Right" if "solution" in tags else "Not yet: "), f"{cell.source}\n{said}"
+            steady = page.slug != "caches_and_storms"  # whose workers may meet in one way or in another
+            assert "solution" in tags or said not in told or not steady, "words that lead on from this very answer"
+            told.append(said)
+    if "client" in names:
+        names["running"].close()
+    if not told:
+        pytest.skip(skipped[0])
