@@ -42,13 +42,22 @@ def check(
         return {"y": gain * x}
 
     def launch(size, **arguments):  # this is the default
-        return max(1, -(-size // 256)), 256  # grid, block, and, if any, bytes of shared memory
+        return max(1, -(-size // 256)), 256  # grid, block[, shared bytes]
     ```
 
     A compiler compares the types first. A name that both functions return is an array that the kernel changes in place.
-    A way that refuses the kernel is a row, "not built", and the others go on. A case may also define `kernel`,
-    `options`, `constants`, `rtol`, `atol`, `sizes`, `same` and `same_value_races`:
-    `python -m pydoc fourways.own_kernel` tells about each.
+    A way that refuses the kernel is a row, "not built", and the others go on. Where needed, a case also says:
+
+    ```python
+    kernel = "scale<float, 4>"  # one of several, or a template's instance
+    options = ("-DTAPS=8",)  # for the compilers
+    constants = {"taps": np.ones(8, "f4")}  # for __constant__ variables
+    rtol, atol, sizes = 1e-6, 1e-7, (1, 33, 99)  # sizes: what to check at
+    def same(got, right): ...  # judges answers that have no one order
+    same_value_races = True  # two threads may write the same value
+    ```
+
+    `launch` may name the arguments that it needs: `launch(size, x)`. More: `python -m pydoc fourways.own_kernel`.
 
     `fourways check my.cu --case my_case.py --sanitize thread` runs the kernel on the CPU and names the lines of a race
     between threads of a block or between blocks. `--sanitize address` names the lines that use an array beyond its
