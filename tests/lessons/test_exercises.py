@@ -19,6 +19,7 @@ KINDS = {"exercise", "wrong", "solution"}
 PAGES = [page for page in lesson.lessons_and_pages() if page.cells("solution")]
 LONG = {"05_stencil", "caches_and_storms"}  # modules that CMake builds; eight workers
 WHOLE = ("bench = edit_loop.Workbench()", "library = {form: ", "client = running.enter_context(")
+WHOLE += ('u, v = ps.fields("', "above_below, left_right, ", "text_only = ps.create_kernel(")
 """What is in the cells that answers need as a whole."""
 
 
