@@ -58,10 +58,6 @@ def test_a_case_is_right_by_the_host_way_and_compiles_for_a_gpu(path: Path) -> N
     }, "found by this name in the machine code, whatever its name in the text is"
 
 
-def test_a_case_of_many_types_is_refused_at_the_first_that_does_not_fit(tmp_path: Path) -> None:
-    assert [each.is_const for each in read(tmp_path).parameters] == [True, False, False, False, False]
-
-
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [

@@ -74,7 +74,8 @@ def test_a_way_on_the_gpu(way: str, tmp_path: Path) -> None:
     cell = cell.replace(
         "host(x, a, y, first):", f"{way}(x, a, y, first):\n    x, y, first = x.array, y.array, first.array"
     )
-    text = program.text(way, "scale", SETUP, cell, 5, binding=tmp_path, launches=2, profiled=True)
+    found = f"import sys\nsys.path.insert(0, {str(tmp_path)!r})\n"
+    text = found + program.text(way, "scale", SETUP, cell, 5, launches=2, profiled=True)
     text = text.replace("with profile():", "if print('profiled') is None:")
     done = fresh_process.start(f"{text}\nimport json\nprint(json.dumps({{'where': where}}))")
     assert done.status == 0, done.words

@@ -173,15 +173,6 @@ def test_a_kernel_without_its_binding_is_refused(clone: Path) -> None:
     assert "FOURWAYS_BINDINGS=X(doublify) X(scan)\n" in others
 
 
-def test_every_launcher_has_a_binding_and_takes_the_one_text_of_its_kernel(root: Path) -> None:
-    for launcher in (root / "cpp" / "aot").glob("*.cu"):
-        assert (root / "cpp" / "kernels" / f"{launcher.stem}.cuh").is_file()
-        assert f'#include "{launcher.stem}.cuh"' in launcher.read_text(encoding="utf-8")
-        binding = launcher.with_suffix(".cpp").read_text(encoding="utf-8")
-        assert f"\nvoid bind_{launcher.stem}(py::module_ &m)\n" in binding
-        assert f"// in {launcher.name}" in binding and "cudaError_t launch_" in binding
-
-
 # --- misuse, answered with the right command --------------------------------------------------------------------------
 
 
@@ -256,39 +247,6 @@ def test_all_architectures_are_in_and_the_module_runs_from_where_it_lies(clone: 
 def test_lineinfo_keeps_source_lines(clone: Path) -> None:
     one = ("-DCMAKE_CUDA_ARCHITECTURES=90-real", "-DFOURWAYS_KERNELS=doublify")
     assert ".debug_line" in inside(build(clone, "lineinfo", *one), "-elf")
-
-
-def compiled(log: str) -> list[str]:
-    return sorted(re.findall(r"Building \w+ object \S+/([\w.]+)\.o", log))
-
-
-@pytest.mark.long
-@need_nvcc
-def test_an_edit_compiles_one_file_and_a_new_kernel_no_other_kernel(clone: Path) -> None:
-    """In Debug, which compiles fastest."""
-    arguments = ("-G", "Ninja", f"-DPython_EXECUTABLE={sys.executable}", "-DCMAKE_CUDA_ARCHITECTURES=90-real")
-    configure = ("-S", "cpp", "-B", "build", *arguments, "-DCMAKE_BUILD_TYPE=Debug")
-    aot = clone / "cpp" / "aot"
-
-    def build(kernels: str, *options: str) -> list[str]:
-        path = f"{os.environ['PATH']}{os.pathsep}{BIN}"  # where ninja is, if the system has none
-        ran = cmake(*configure, f"-DFOURWAYS_KERNELS={kernels}", folder=clone, PATH=path)
-        assert ran.returncode == 0, ran.stdout
-        ran = cmake("--build", "build", *options, folder=clone)
-        assert ran.returncode == 0, ran.stdout
-        return compiled(ran.stdout)
-
-    assert {"doublify.cpp", "doublify.cu", "saxpy.cpp", "saxpy.cu"} < set(build("doublify;saxpy"))
-    binding = aot / "doublify.cpp"
-    binding.write_text(binding.read_text(encoding="utf-8").replace("y = 2 * x", "y = x + x"), encoding="utf-8")
-    assert build("doublify;saxpy") == ["doublify.cpp"]
-    assert build("doublify;saxpy") == []
-    for file in (aot / "saxpy.cu", aot / "saxpy.cpp", clone / "cpp" / "kernels" / "saxpy.cuh"):
-        new = file.with_name(file.name.replace("saxpy", "mine"))
-        new.write_text(file.read_text(encoding="utf-8").replace("saxpy", "mine"), encoding="utf-8")
-    planned = build("doublify;saxpy;mine", "--", "-n")
-    assert "mine.cpp" in planned
-    assert [file for file in planned if file.endswith(".cu")] == ["mine.cu"]
 
 
 @need_nvcc

@@ -1,7 +1,6 @@
 """How the binding reads an array, picks a stream and launches (gpu_array.cpp), on a CUDA runtime of host memory."""
 
 import ctypes
-import random
 import sys
 import threading
 import time
@@ -318,34 +317,3 @@ def test_the_gil_is_free_during_the_launch(fake: FakeCuda) -> None:
     fake.release()
     thread.join()
     assert fake.log()[-1] == "released", "this thread stood still until the launch gave up"
-
-
-def test_calls_by_lot_double_or_change_nothing(fake: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Arrays of all kinds, some with a wrong dtype, size, step or address: right answers, or an argument is named."""
-    monkeypatch.setitem(sys.modules, "cupy", cupy)
-    right: dict[str, Any] = {"CuPy": of_cupy, "functions": Library, "interface": DESCRIBED["interface with strides"]}
-    wrong: dict[str, Any] = {"NumPy": np.copy, "list": list, "None": lambda _: None, "address": lambda a: a.ctypes.data}
-    read_only = {"read-only": lambda array: Library(array, read_only=True)}
-    lots, outcomes = random.Random(1), set()
-    for _ in range(1000):
-        memory = np.tile(np.arange(100, dtype="f4"), (2, 1))
-        kinds, views = [], []
-        for row in memory:
-            kinds.append(lots.choice([*right] * 4 + [*wrong, *read_only]))
-            dtype, size = lots.choice(["f4"] * 9 + ["f8", "i4", "?"]), lots.choice([17] * 9 + [2, 1])
-            step, offset = lots.choice([1] * 9 + [2]), lots.choice([8] * 9 + [6])
-            views.append(np.ndarray(size, dtype, row, offset, (step * np.dtype(dtype).itemsize,)))
-        stream = lots.choice([64] * 20 + [0, -1, 2**70, "0", True])
-        given = [(right | wrong | read_only)[kind](view) for kind, view in zip(kinds, views, strict=True)]
-        fits = all(view.dtype == "f4" and view.flags.carray for view in views) and views[0].size == views[1].size
-        fits = fits and kinds[0] not in wrong and kinds[1] in right and type(stream) is int and stream in (0, 64)
-        outcomes.add(fits)
-        if fits:
-            fake.doublify(*given, stream=stream)
-            np.testing.assert_array_equal(views[1], 2 * views[0])
-            views[1][:] = views[0]
-        else:
-            with pytest.raises((TypeError, ValueError), match="^doublify: (x|y|stream) "):
-                fake.doublify(*given, stream=stream)
-        assert (memory == np.arange(100)).all(), "what lies around the output, or all of it"
-    assert outcomes == {True, False}

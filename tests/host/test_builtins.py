@@ -89,12 +89,12 @@ def test_what_only_a_gpu_can_do_is_refused_by_its_name(statement: str, said: str
     assert str(raised.value).startswith(said) and "\n" not in str(raised.value)
 
 
-def test_a_kernel_may_have_functions_of_these_names() -> None:
+def test_a_kernel_and_its_functions_may_have_these_names_and_ours() -> None:
     text = """
     __device__ float tex2D(const float *x, int i, int j) { return x[2 * i + j]; }
     __device__ float atomicMax(float *place, float value) { return *place = 9; }
-    extern "C" __global__ void own(float *y) { y[0] = tex2D(y, 1, 1); atomicMax(y + 1, 1); }
+    extern "C" __global__ void rank(float *y) { y[0] = tex2D(y, 1, 1); atomicMax(y + 1, 1); }
     """
     y = np.arange(4, dtype=np.float32)
-    host.compile(text).get_function("own")((1,), (1,), (y,))
+    host.compile(text).get_function("rank")((1,), (1,), (y,))
     assert y.tolist() == [3, 9, 2, 3]

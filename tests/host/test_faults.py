@@ -214,18 +214,3 @@ extern "C" __global__ void loops(int x, int y, int z, volatile int *go)
     with pytest.raises(host.KernelError) as raised:
         loops((4, 4, 2), (1,), (*numbers, np.ones(1, np.int32)))
     assert f"block {block} of loops was not done" in str(raised.value)
-
-
-def test_a_program_that_stops_itself_goes_on() -> None:
-    """Its own limit could not end it."""
-    text = '#include <csignal>\nextern "C" __global__ void stops(int *y) { raise(SIGSTOP); y[0] = 1; }'
-    y = np.zeros(1, np.int32)
-    host.compile(text).get_function("stops")((1,), (1,), (y,))
-    assert y[0] == 1
-
-
-def test_a_program_that_is_never_ready_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fourways.host.process._START", 1)
-    text = 'struct S { S() { for (volatile int i = 0;; i = 1); } } s;\nextern "C" __global__ void never(int *y) {}'
-    with pytest.raises(host.KernelError, match="do not start: its variables are not ready after 1 seconds"):
-        host.compile(text).get_function("never")

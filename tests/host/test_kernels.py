@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from fourways import host, kernels
-from fourways.host.compile import HostModule
 
 HERE = Path(__file__).parent / "kernels"
 RNG = np.random.default_rng(7)
@@ -16,7 +15,7 @@ def kernel(file: str, name: str, *options: str) -> host.HostKernel:
     return host.compile(HERE / f"{file}.cuh", options).get_function(name)
 
 
-def types() -> HostModule:
+def types() -> host.HostModule:
     return host.compile(HERE / "types.cuh", ("-DT=double",))
 
 
@@ -34,28 +33,6 @@ def test_doublify(size: int, factor: int) -> None:
         y = poisoned(size)
         assert doublify((blocks,), (threads,), (x, y, np.int64(size))) is None
         np.testing.assert_array_equal(y, factor * x)
-
-
-@pytest.mark.parametrize(
-    ("size", "blocks", "threads"), [(0, 1, 64), (1, 1, 32), (33, 2, 64), (1009, 5, 128), (999, 1, 1024)]
-)
-def test_a_sum_by_shuffles_and_shared_memory(size: int, blocks: int, threads: int) -> None:
-    x = RNG.integers(-50, 50, size).astype(np.float32)  # whole numbers: exact in any order
-    y = poisoned(blocks)
-    kernel("right", "block_sum")((blocks,), (threads,), (x, y, np.int64(size)))
-    walked = np.zeros(blocks)
-    np.add.at(walked, np.arange(size) // threads % blocks, x)
-    np.testing.assert_array_equal(y, walked)
-
-
-@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (16, 16), (33, 20), (5, 70)])
-def test_a_transpose_by_tiles(rows: int, columns: int) -> None:
-    x = RNG.standard_normal((rows, columns), np.float32)
-    grid = (-(-columns // 16), -(-rows // 16))
-    for name, shared_bytes in (("transpose", 0), ("transpose_dynamic", 16 * 17 * 4)):
-        y = poisoned(columns, rows)
-        kernel("right", name)(grid, (16, 16), (x, y, np.int32(rows), np.int32(columns)), shared_mem=shared_bytes)
-        np.testing.assert_array_equal(y, x.T)
 
 
 @pytest.mark.parametrize("size", [1, 31, 32, 33, 50, 64])
@@ -134,13 +111,6 @@ def test_every_block_and_thread_has_its_place() -> None:
     np.testing.assert_array_equal(
         y.ravel(), (1000000 * bz + 100000 * by + 10000 * bx + 100 * tz + 10 * ty + tx).ravel()
     )
-
-
-def test_without_barriers_threads_are_plain_loops() -> None:
-    module = types()
-    counter, y = np.zeros(1, np.int32), poisoned(1000, dtype=np.int32)
-    module.get_function("order")((1,), (10, 10, 10), (counter, y))
-    np.testing.assert_array_equal(y, np.arange(1000))
 
 
 def test_what_a_kernel_prints_comes_at_once(capfd: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,5 @@
 """Launches on the host: a wrong argument is named before anything runs, and what cannot start is an error."""
 
-import functools
 import re
 import subprocess
 import sys
@@ -11,7 +10,6 @@ import numpy as np
 import pytest
 
 from fourways import host, kernels
-from fourways.host.compile import HostModule
 
 HERE = Path(__file__).parent / "kernels"
 PATIENCE = ("-DFOURWAYS_PATIENCE=1",)  # seconds until lanes that wait for each other in vain give up
@@ -22,29 +20,22 @@ def poisoned(*shape: int, dtype: type = np.float32) -> np.ndarray:
 
 
 X, N = np.arange(8, dtype=np.float32), np.int64(8)
+READ_ONLY = X.copy()
+READ_ONLY.flags.writeable = False
 
 
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        (
-            {"x": X.astype(np.float64)},
-            TypeError,
-            r"argument 1 of 3: const float32\* wants .* of float32; .*float64.* came",
-        ),
+        ({"x": X.astype("f8")}, TypeError, r"argument 1 of 3: const float32\* wants .* of float32; .*float64.* came"),
+        ({"y": X.astype("i4")}, TypeError, "argument 2 of 3"),
+        ({"y": READ_ONLY}, ValueError, r"argument 2 of 3: float32\* .* can be written; a read-only array came"),
         ({"x": X.astype(">f4")}, TypeError, r"argument 1 of 3: .* >f4"),
         ({"x": X.tolist()}, TypeError, r"argument 1 of 3: const float32\* wants a NumPy array of float32; list came"),
         ({"x": None}, TypeError, r"argument 1 of 3: .* NoneType came"),
         ({"x": np.arange(16, dtype=np.float32)[::2]}, ValueError, r"argument 1 of 3: .* C-contiguous; strides \(8,\)"),
         ({"x": X.reshape(2, 4).T}, ValueError, "C-contiguous"),
         ({"n": np.int32(8)}, TypeError, r"argument 3 of 3: int64 is wanted; numpy.int32 came: pass np.int64"),
-        ({"n": 8.0}, TypeError, r"argument 3 of 3: int64 is wanted; float came"),
-        ({"n": True}, TypeError, r"argument 3 of 3: int64 is wanted; bool came"),
-        (
-            {"n": 2**63},
-            ValueError,
-            r"argument 3 of 3: the number 9223372036854775808 came; .*int64, is wanted",
-        ),
         ({"n": np.array([8])}, TypeError, r"argument 3 of 3: a NumPy array of int64 came; a number, int64, is wanted"),
         ({"args": (X,)}, TypeError, r"doublify\(const float \*x, float \*y, long long n\) takes 3 arguments; 1 came"),
         ({"args": X}, TypeError, "args is a tuple"),
@@ -63,27 +54,17 @@ X, N = np.arange(8, dtype=np.float32), np.int64(8)
 )
 def test_a_wrong_argument_is_named_and_nothing_runs(change: dict, error: type[Exception], message: str) -> None:
     y = poisoned(8)
-    call = {"grid": (1,), "block": (8,), "args": (change.get("x", X), y, change.get("n", N)), "shared_mem": 0} | {
-        key: value for key, value in change.items() if key not in ("x", "n")
-    }
+    given = {"x": X, "y": y, "n": N, "grid": (1,), "block": (8,), "shared_mem": 0} | change
+    arguments = given.get("args", (given["x"], given["y"], given["n"]))
     with pytest.raises(error, match=message):
         host.compile(kernels.path("doublify")).get_function("doublify")(
-            call["grid"], call["block"], call["args"], shared_mem=call["shared_mem"]
+            given["grid"], given["block"], arguments, shared_mem=given["shared_mem"]
         )
     assert np.isnan(y).all()
 
 
-def test_an_output_must_be_writable_and_of_its_dtype() -> None:
-    doublify = host.compile(kernels.path("doublify")).get_function("doublify")
-    y = poisoned(8)
-    y.flags.writeable = False
-    with pytest.raises(
-        ValueError, match=r"doublify, argument 2 of 3: float32\* .* can be written; a read-only array came"
-    ):
-        doublify((1,), (8,), (X, y, N))
-    doublify((1,), (8,), (y, poisoned(8), N))  # to be read it may be read-only
-    with pytest.raises(TypeError, match="argument 2 of 3"):
-        doublify((1,), (8,), (X, poisoned(8, dtype=np.int32), N))
+def test_an_input_may_be_read_only() -> None:
+    host.compile(kernels.path("doublify")).get_function("doublify")((1,), (8,), (READ_ONLY, poisoned(8), N))
 
 
 def test_vector_pointers_want_whole_and_aligned_vectors() -> None:
@@ -111,13 +92,13 @@ extern "C" __global__ void whole(const int2 *x, int *y) { *y = x->y; }
 
 
 @pytest.fixture(scope="module")
-def numbers(tmp_path_factory: pytest.TempPathFactory) -> HostModule:
+def numbers(tmp_path_factory: pytest.TempPathFactory) -> host.HostModule:
     file = tmp_path_factory.mktemp("numbers") / "numbers.cu"
     file.write_text(COMPLEX)
     return host.compile(file)
 
 
-def test_complex_numbers_and_halves(numbers: HostModule) -> None:
+def test_complex_numbers_and_halves(numbers: host.HostModule) -> None:
     z, by = (np.arange(8) + 1j).astype(np.complex64), np.complex64(2 - 3j)
     for name in ("times", "times_std"):
         y = np.zeros(8, np.complex64)
@@ -131,7 +112,7 @@ def test_complex_numbers_and_halves(numbers: HostModule) -> None:
     np.testing.assert_array_equal(y, 2 * x)
 
 
-def test_a_vector_may_be_a_structure(numbers: HostModule) -> None:
+def test_a_vector_may_be_a_structure(numbers: host.HostModule) -> None:
     vector = np.dtype([(name, "f4") for name in "xyzw"])
     x, y = np.zeros(2, vector), np.zeros(2, np.float32)
     x["w"] = 1, 2
@@ -151,7 +132,7 @@ def test_a_vector_may_be_a_structure(numbers: HostModule) -> None:
         ("whole", 1, np.zeros(8, np.float64)),
     ],
 )
-def test_another_number_is_refused(numbers: HostModule, name: str, number: int, value: object) -> None:
+def test_another_number_is_refused(numbers: host.HostModule, name: str, number: int, value: object) -> None:
     kernel = numbers.get_function(name)
     z = np.zeros(8, np.complex64)
     arguments = {
@@ -166,16 +147,14 @@ def test_another_number_is_refused(numbers: HostModule, name: str, number: int, 
 
 
 def test_more_shared_memory_must_be_asked_for() -> None:
-    transpose = host.compile(HERE / "right.cuh").get_function("transpose_dynamic")
-    x, y = np.arange(256, dtype=np.float32), poisoned(16, 16)
-    arguments = (x, y, np.int32(16), np.int32(16))
+    reverse, y = host.compile(HERE / "right.cuh").get_function("reverse_dynamic"), poisoned(8)
     with pytest.raises(ValueError, match="49152 bytes; 98304 came: allow more with max_dynamic_shared_size_bytes"):
-        transpose((1,), (16, 16), arguments, shared_mem=96 * 1024)
-    transpose.max_dynamic_shared_size_bytes = 227 * 1024
-    transpose((1,), (16, 16), arguments, shared_mem=227 * 1024)
-    np.testing.assert_array_equal(y, x.reshape(16, 16).T)
+        reverse((1,), (8,), (X, y), shared_mem=96 * 1024)
+    reverse.max_dynamic_shared_size_bytes = 227 * 1024
+    reverse((1,), (8,), (X, y), shared_mem=227 * 1024)
+    np.testing.assert_array_equal(y, X[::-1])
     with pytest.raises(ValueError, match="shared_mem is 0 to 232448 bytes; 232449 came$"):
-        transpose((1,), (16, 16), arguments, shared_mem=227 * 1024 + 1)
+        reverse((1,), (8,), (X, y), shared_mem=227 * 1024 + 1)
 
 
 def test_an_array_of_structs_has_the_kernels_size(tmp_path: Path) -> None:
@@ -195,14 +174,6 @@ def test_an_array_of_structs_has_the_kernels_size(tmp_path: Path) -> None:
     assert y["times"].tolist() == [1, 0]
 
 
-def test_scalars_are_as_strict_as_the_gpu_ways_need() -> None:
-    scalars = host.compile(HERE / "types.cuh").get_function("scalars")
-    good = [-5, np.uint8(200), np.float32(0.25), 1e300, True, 1]
-    for place, wrong, error in ((1, 256, ValueError), (2, 0.25, TypeError), (3, 1, TypeError), (4, 1, TypeError)):
-        with pytest.raises(error, match=f"scalars, argument {place + 2} of 7"):
-            scalars((1,), (1,), (np.zeros(9), *good[:place], wrong, *good[place + 1 :]))
-
-
 def test_threads_that_cannot_be_started_are_an_error() -> None:
     """A process with little address space: it has no room for the stacks of 1024 threads."""
     script = (
@@ -219,30 +190,11 @@ def test_threads_that_cannot_be_started_are_an_error() -> None:
     assert re.match(r"cannot start 1024 OS threads, .*: use a smaller block$", done.stdout), done.stdout + done.stderr
 
 
-def test_after_a_failure_no_later_block_runs() -> None:
-    kernel = host.compile(HERE / "planted.cuh", PATIENCE).get_function("only_the_first_block_runs")
-    with pytest.raises(host.KernelError, match=r"thread \d+ of its block waited 1 s in a shuffle"):
-        kernel((2,), (32,), (poisoned(32, dtype=np.int32),))
-
-
-def test_lanes_that_never_meet_are_an_error_and_not_a_hang() -> None:
-    never = host.compile(HERE / "planted.cuh", PATIENCE).get_function("never_meet")
+@pytest.mark.parametrize("name", ["never_meet", "only_the_first_block_runs"])
+def test_lanes_that_never_meet_are_an_error_and_no_later_block_runs(name: str) -> None:
+    never = host.compile(HERE / "planted.cuh", PATIENCE).get_function(name)
     with pytest.raises(host.KernelError, match=r"thread \d+ of its block waited 1 s in a shuffle"):
         never((2,), (32,), (poisoned(32, dtype=np.int32),))
-
-
-def test_launches_are_noted_within_the_block_alone() -> None:
-    """The inner note takes the place of the outer one."""
-    kernel = host.compile(kernels.path("doublify")).get_function("doublify")
-    y, seen = np.zeros(8, np.float32), list[object]()
-    launch = functools.partial(kernel, (1,), (8,), (X, y, N))
-    with host.noting(lambda arguments, shape: seen.append(tuple(shape))):
-        with host.noting(lambda arguments, shape: seen.append(("before", float(arguments[1][2])))):
-            launch()
-        y.fill(0)
-        launch()
-    launch()
-    assert seen == [("before", 0.0), (1, 1, 1, 8, 1, 1)]
 
 
 BOUNDED = r"""

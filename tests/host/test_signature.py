@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import told
 
 from fourways import building, host, kernels
 
@@ -22,7 +23,7 @@ def told_by_host(path: Path) -> dict[str, kernels.Signature]:
 
 @pytest.mark.parametrize("path", [path for path in FILES if path.stem not in NO_HOST_WAY], ids=lambda path: path.stem)
 def test_all_compilers_tell_the_same(path: Path) -> None:
-    assert told_by_host(path) == building.signatures(path)
+    assert told_by_host(path) == told.signatures(path)
 
 
 TYPES = """
@@ -64,7 +65,7 @@ def test_types_of_all_kinds(tmp_path: Path, compiler: str) -> None:
     else:
         building.build(file, "nvrtc")
     found = told_by_host(file)
-    assert found == building.signatures(file)
+    assert found == told.signatures(file)
     sizes = {each.name: each.element_size for each in found["arrays"].parameters}
     assert sizes == {"x": 4, "y": 8, "v": 4, "raw": 0, "raw_too": 0, "quads": 16, "pairs": 16, "rgb": 3, "h": 2, "b": 2,
                      "ranges": 32, "handle": 0, "z": 8, "pp": 8, "rows": 16, "argument 16": 0, "modes": 4, "many": 32,
@@ -78,7 +79,7 @@ def test_nvrtc_has_its_own_word_for_integers_of_64_bits(tmp_path: Path) -> None:
     file.write_text(
         '#include <cuda/std/cstdint>\nextern "C" __global__ void wide(cuda::std::int64_t *y, cuda::std::uint64_t n) {}'
     )
-    (by_host,), (by_nvrtc,) = told_by_host(file).values(), building.signatures(file).values()
+    (by_host,), (by_nvrtc,) = told_by_host(file).values(), told.signatures(file).values()
     assert str(by_host) == "wide(long *y, unsigned long n)"
     assert str(by_nvrtc) == "wide(long long *y, unsigned long long n)"
     pairs = zip(by_host.parameters, by_nvrtc.parameters, strict=True)

@@ -11,7 +11,9 @@ With `sanitize` a launch looks for more, and raises SanitizerError: "thread" fin
 "blocks" races between blocks in the launch's arrays, "address" accesses outside of arrays and of shared memory.
 """
 
-from fourways.host.compile import CompileError, HostKernel, compile, noting
-from fourways.host.launch import check_shape
+from fourways.host.compile import compile
+from fourways.host.launch import SHARED_BYTES, check_shape
+from fourways.host.module import HostKernel, HostModule
 from fourways.host.process import KernelError, SanitizerError
 from fourways.host.sanitize import SEARCHES, finding, same_value, sanitizing
+from fourways.host.unit import CompileError

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fourways.host.arrays import Layout
-from fourways.host.launch import Launch
+from fourways.host.launch import Launch, coordinates
 
 _STACK, _VARIABLES = -2, -3  # a fault's memory, where it is the stack or lies behind variables; -1: none that is known
 
@@ -46,8 +46,7 @@ def _deed(fault: _Fault, launch: Launch, layout: Layout) -> str:
     if fault.signal == signal.SIGXFSZ:
         return f"{who} prints more, after this launch has printed 1 MB"
     if fault.signal == signal.SIGALRM:
-        x, y, _ = launch.shape[:3]
-        block = (fault.finished % x, fault.finished // x % y, fault.finished // (x * y))
+        block = coordinates(fault.finished, launch.shape[:3])
         one = f"thread {fault.thread} of block {block}" if fault.thread[0] >= 0 else f"block {block}"
         return f"{one} of {launch.name} was not done after {launch.seconds} s and was stopped: does a loop never end?"
     return f"{who} ended the program, as assert and __trap do ({signal.Signals(fault.signal).name})"

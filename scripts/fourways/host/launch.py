@@ -1,11 +1,12 @@
 """Checks a launch: its shape, and its arguments against the kernel's signature."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fourways import arguments
-from fourways.kernels import NO_LIMITS, Limits, Parameter, Signature
+from fourways.kernels import Limits, Parameter, Signature
 
 MAX_THREADS, MAX_BLOCK, MAX_GRID = 1024, (1024, 1024, 64), (2**31 - 1, 65535, 65535)
 SHARED_BYTES = 48 * 1024  # the dynamic shared memory that a block may have by default
@@ -32,6 +33,12 @@ class Launch(NamedTuple):
         return self.signature.entry
 
 
+def coordinates(number: int, extent: Sequence[int]) -> tuple[int, int, int]:
+    """Return the place in x, y and z of a thread in a block, or of a block in a grid, by its number."""
+    x, y = extent[:2]
+    return number % x, number // x % y, number // (x * y)
+
+
 def _kind(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype}"
@@ -51,7 +58,7 @@ def _check_extent(name: str, extent: Any, limits: tuple[int, int, int]) -> tuple
 
 
 def check_shape(
-    grid: Any, block: Any, shared_mem: int, most_shared: int = MAX_SHARED_BYTES, limits: Limits = NO_LIMITS
+    grid: Any, block: Any, shared_mem: int, limits: Limits, most_shared: int = MAX_SHARED_BYTES
 ) -> list[int]:
     """Return grid and block as six numbers. Raises TypeError or ValueError for a launch that every GPU refuses.
 

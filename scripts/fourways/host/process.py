@@ -1,14 +1,13 @@
 """A compiled kernel file as a separate program: whatever a kernel does, this Python lives on."""
 
+import contextlib
 import fcntl
-import math
 import os
 import signal
 import socket
 import subprocess
 import sys
 import threading
-import time
 import weakref
 from io import FileIO
 from pathlib import Path
@@ -22,7 +21,6 @@ from fourways.host.races import explain_race, is_race
 
 _FOUND = 66  # exit status of a program in which a sanitizer found a fault
 _KEPT = 2**28  # bytes of arrays whose memory stays for the next launch: fresh pages take longer than copying into them
-_START = 60  # seconds for what runs before a kernel can be launched: the constructors of the file's variables
 _SANITIZER_OPTIONS = {
     "ASAN_OPTIONS": f"exitcode={_FOUND}:detect_leaks=0",
     "TSAN_OPTIONS": f"exitcode={_FOUND}:halt_on_error=1",
@@ -114,13 +112,10 @@ class _Worker:
         self._socket.settimeout(0.5)  # see _reply
         files = (self._socket, self._memory, self._output, self._errors)
         self.end = weakref.finalize(self, _end, self._process, self._owner, files)
-        is_ready = self._reply(_START) == b"ready"
+        is_ready = self._reply() == b"ready"
         told, _, rest = _taken(self._memory).partition(b"\n\n") if is_ready else (b"", b"", b"")
-        if rest.startswith(b"\n"):  # without variables
-            variables, self.initial = b"", b""
-        else:
-            variables, _, self.initial = rest.partition(b"\n\n")
-        self.told, self.variables = told.decode().splitlines(), variables.decode()
+        variables, _, self.initial = (b"\n" + rest).partition(b"\n\n")
+        self.told, self.variables = told.decode().splitlines(), variables.decode().strip()
         self.said = "" if is_ready else self._last_words()
 
     def ended(self) -> bool:
@@ -150,17 +145,11 @@ class _Worker:
         if os.fstat(self._memory.fileno()).st_size > _KEPT:
             os.ftruncate(self._memory.fileno(), 0)
 
-    def _reply(self, seconds: float = math.inf) -> bytes:
-        """Return the program's answer; an empty one if it ends, or is ended because it says nothing for `seconds`."""
-        limit = time.monotonic() + seconds
-        while time.monotonic() < limit:
-            try:
+    def _reply(self) -> bytes:
+        """Return the program's answer; an empty one if it ends."""
+        while True:
+            with contextlib.suppress(TimeoutError):  # after Ctrl-C in another thread, this one sees it here
                 return self._socket.recv(65536)
-            except TimeoutError:  # Ctrl-C may have come to another thread: here this one sees it
-                self._process.send_signal(signal.SIGCONT)  # one that has been stopped could not keep to its limit
-        self._process.kill()
-        os.write(self._errors.fileno(), b"its variables are not ready after %d seconds" % seconds)
-        return b""
 
     def _death(self, launch: Launch) -> KernelError:
         words = self._last_words()

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from fourways import files, kernels, toolchain
 from fourways.host.arrays import Layout
 from fourways.host.faults import nearest
-from fourways.host.launch import Launch
+from fourways.host.launch import Launch, coordinates
 
 _RACE = struct.Struct("12q")  # `Race` of cpp/host/between_blocks.hpp
 _KIND = struct.pack("q", -1)
@@ -53,10 +53,7 @@ def explain_race(report: bytes, launch: Launch, layout: Layout, program: Path) -
 
 
 def _lines(access: _Access, launch: Launch, program: Path) -> list[str]:
-    x, y, z = launch.shape[3:]
-    thread = (access.thread % x, access.thread // x % y, access.thread // (x * y) % z)
-    x, y, _ = launch.shape[:3]
-    block = (access.block % x, access.block // x % y, access.block // (x * y))
+    thread, block = coordinates(access.thread, launch.shape[3:]), coordinates(access.block, launch.shape[:3])
     deed = "written" if access.deed & 1 else "read"
     atomic = ", atomically" if access.deed & 2 else ""
     return [*_source(access.code, program), f"    {deed} by thread {thread} of block {block}{atomic}"]

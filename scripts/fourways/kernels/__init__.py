@@ -25,7 +25,6 @@ from fourways.kernels.declarations import (
     without_directives,
 )
 from fourways.kernels.signatures import (
-    NO_LIMITS,
     TELLING,
     Limits,
     Parameter,

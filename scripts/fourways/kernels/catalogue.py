@@ -1,6 +1,5 @@
 """The kernels of `cpp/kernels`, and the files that users name."""
 
-import codecs
 import os
 from pathlib import Path
 
@@ -66,16 +65,9 @@ def user_file(name: str) -> Path:
     return Path(name)
 
 
-def encoding_of(path: Path) -> str:
-    """The encoding of a kernel file: UTF-8, with or without a byte order mark, or else Latin-1, which every text is."""
-    octets = path.read_bytes()
-    try:
-        octets.decode()
-    except UnicodeDecodeError:
-        return "latin-1"
-    return "utf-8-sig" if octets.startswith(codecs.BOM_UTF8) else "utf-8"
-
-
 def text_of(path: Path) -> str:
-    """The text of a kernel file, whatever its encoding is."""
-    return path.read_text(encoding=encoding_of(path))
+    """The text of a kernel file: UTF-8, with or without a byte order mark, or else Latin-1, which every text is."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        return path.read_text(encoding="latin-1")

@@ -99,26 +99,31 @@ def declared(text: str) -> tuple[dict[str, Declared], list[Variable]]:
             brackets += 1 if sign[0] == "(" else -1
         if brackets or sign[0] not in ("{", "}", ";"):
             continue
-        head, kernel = text[start : sign.start()], None
-        names = [name for name, _ in scopes]
-        if sign[0] != "}" and "__global__" in head:
-            if kernel := _kernel(head, [name for name in names if name]):
-                begin = sign.start() - len(head.lstrip())
-                kernel.start, kernel.body = (begin, sign.start()) if sign[0] == "{" else (0, 0)
+        head, start = text[start : sign.start()], sign.end()
+        if sign[0] == "}":
+            if scopes and (done := scopes.pop()[1]):
+                done.end = start
+            continue
+        names, kernel = [name for name, _ in scopes], None
+        if "__global__" in head:
+            if kernel := _kernel(head, names):
+                if sign[0] == "{":
+                    kernel.start, kernel.body = sign.start() - len(head.lstrip()), sign.start()
                 _add(kernel, kernels)
-        elif sign[0] != "}" and None not in names and _VARIABLE.search(head):
-            variables += _variables(head, sign[0] == "{", [name for name in names if name])
+        elif None not in names and _VARIABLE.search(head):
+            variables += _variables(head, sign[0] == "{", names)
         if sign[0] == "{":
             namespace = _NAMESPACE.search(head)
             is_c = re.search(r'\bextern\s*"C"\s*$', head)
             scopes.append((namespace[1].strip() if namespace else '"C"' if is_c else None, kernel))
-        elif sign[0] == "}" and scopes and (done := scopes.pop()[1]):
-            done.end = sign.end()
-        start = sign.end()
     return kernels, variables
 
 
-def _kernel(head: str, scopes: list[str]) -> Declared | None:
+def _whole(name: str, scopes: list[str | None]) -> str:
+    return "::".join([*(scope for scope in scopes if scope not in (None, "", '"C"')), name])
+
+
+def _kernel(head: str, scopes: list[str | None]) -> Declared | None:
     """The kernel that a declaration declares; None for a template's specialisation, which is an instance of it."""
     is_c = '"C"' in scopes or bool(re.search(r'\bextern\s*"C"', head))
     bare, template = _ATTRIBUTE.sub(" ", head), None
@@ -129,10 +134,9 @@ def _kernel(head: str, scopes: list[str]) -> Declared | None:
     if not match or match[2] or template == "":
         return None
     written = bare[match.end() : _closing(bare, match.end() - 1)]
-    name = "::".join([*(scope for scope in scopes if scope != '"C"'), re.sub(r"\s", "", match[1])])
     limits = {name: inside[1:-1] for name, inside in _DECLARED_LIMIT.findall(head)}
     return Declared(
-        name,
+        _whole(re.sub(r"\s", "", match[1]), scopes),
         " ".join(written.split()),
         template,
         is_c,
@@ -153,7 +157,7 @@ def _add(kernel: Declared, kernels: dict[str, Declared]) -> None:
     kernels[kernel.name] = kernel
 
 
-def _variables(head: str, has_braces: bool, scopes: list[str]) -> list[Variable]:
+def _variables(head: str, has_braces: bool, scopes: list[str | None]) -> list[Variable]:
     bare = _ATTRIBUTE.sub(" ", head)
     if re.search(r"\(|\btemplate\b|\busing\b", bare.partition("=")[0]) or re.search(r'\bextern\b(?!\s*"C")', bare):
         return []
@@ -163,8 +167,7 @@ def _variables(head: str, has_braces: bool, scopes: list[str]) -> list[Variable]
         if re.search(r"\b(?:struct|union|class|enum)\b(?:\s+\w+)?\s*$", left):  # its name comes after the braces
             continue
         if name := re.search(r"(\w+)\s*(?:\[[^\[\]]*\]\s*)*$", left):
-            whole = "::".join([*(scope for scope in scopes if scope != '"C"'), name[1]])
-            variables.append(Variable(whole, "__constant__" in bare, bool(equals) or has_braces))
+            variables.append(Variable(_whole(name[1], scopes), "__constant__" in bare, bool(equals) or has_braces))
     return variables
 
 

@@ -67,8 +67,8 @@ class Parameter:
 
     `kind` is "input" (a pointer to const), "output" (another pointer: it may be read, too), "scalar" or "struct" (by
     value). `size` and `alignment` are its own, in bytes, not those of what it points to. `dtype` is NumPy's name for an
-    element or for the scalar; where there is none, it is None, and `why` says so. `element_size` is that of what it
-    points to, in bytes; 0 where it is no pointer, or one to void, a function or a type that is not defined.
+    element or for the scalar, or None where NumPy has none. `element_size` is that of what it points to, in bytes; 0
+    where it is no pointer, or one to void, a function or a type that is not defined.
     """
 
     name: str
@@ -77,18 +77,12 @@ class Parameter:
     size: int
     alignment: int
     dtype: str | None
-    why: str = ""
     element_size: int = 0
 
     @property
     def is_pointer(self) -> bool:
         """Whether it is an input or an output."""
         return self.kind in ("input", "output")
-
-    @property
-    def is_const(self) -> bool:
-        """Whether it is a pointer whose elements the kernel only reads."""
-        return self.kind == "input"
 
     @property
     def element(self) -> str:
@@ -118,16 +112,13 @@ class Limits(NamedTuple):
     shared_bytes: int = 0
 
 
-NO_LIMITS = Limits()
-
-
 @dataclass(frozen=True)
 class Signature:
     """A kernel's name, or a template's instance, and its parameters; its limits, where a GPU's compiler told them."""
 
     entry: str
     parameters: tuple[Parameter, ...]
-    limits: Limits = field(default=NO_LIMITS, compare=False)
+    limits: Limits = field(default=Limits(), compare=False)
 
     def __str__(self) -> str:
         inside = ", ".join(
@@ -166,15 +157,12 @@ def signature(entry: str, told: str, written: str) -> Signature:
 def _parameter(name: str, shown: str, *numbers: str) -> Parameter:
     """Make a parameter of its demangled type, such as `float const*`, and the numbers of `argument_` in `TELLING`."""
     size, alignment, category, element_size = (int(number.rstrip("ul")) for number in numbers)
-    is_struct = category == 2 and shown not in DTYPES
-    if not (kind := _pointer_kind(shown)):
-        kind = "struct" if is_struct else "scalar"
+    kind = _pointer_kind(shown) or ("struct" if category == 2 and shown not in DTYPES else "scalar")
     is_plain = shown.endswith("*") and not _ADDRESSES.search(shown)
     element = _QUALIFIED.sub("", shown[:-1]).strip() if is_plain else shown
     type = f"{'const ' if kind == 'input' else ''}{element} *" if is_plain else shown
     dtype = f"int{8 * size}" if category == 1 else DTYPES.get(element)
-    why = f"a struct of {size} bytes, by value" if kind == "struct" else f"NumPy has no dtype for {element}"
-    return Parameter(name, type, kind, size, alignment, dtype, "" if dtype else why, element_size)
+    return Parameter(name, type, kind, size, alignment, dtype, element_size)
 
 
 def _pointer_kind(shown: str) -> str | None:

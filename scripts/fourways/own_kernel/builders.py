@@ -16,8 +16,6 @@ from fourways.kernels import Limits
 Kernel = Callable[[tuple, tuple, int, Sequence[Any]], None]
 Launch = tuple[tuple[int, ...], tuple[int, ...], int]
 """Grid and block, three numbers each, and bytes of dynamic shared memory."""
-UNASKED = 48 * 1024
-"""The bytes of dynamic shared memory that a block may have unless the program allows more."""
 
 
 class Source(NamedTuple):
@@ -66,7 +64,7 @@ def shape(given: Any, limits: Limits) -> Launch:
         raise TypeError(f"{given!r} came; return grid, block and, if any, bytes of shared memory")
     grid, block = (each if isinstance(each, tuple) else (each,) for each in given[:2])
     shared = given[2] if len(given) == 3 else 0
-    numbers = host.check_shape(grid, block, shared, limits=limits)
+    numbers = host.check_shape(grid, block, shared, limits)
     return tuple(numbers[:3]), tuple(numbers[3:]), int(shared)
 
 
@@ -80,7 +78,7 @@ def by_cupy(source: Source, backend: str) -> Kernel:
         cupy.ndarray(array.nbytes, np.uint8, module.get_global(in_machine_code(name))).set(octets(array))
 
     def call(grid: tuple, block: tuple, shared: int, arguments: Sequence[Any]) -> None:
-        if shared > UNASKED:
+        if shared > host.SHARED_BYTES:
             kernel.max_dynamic_shared_size_bytes = shared
         # CuPy passes an array without dimensions by value
         taken = tuple(np.asarray(value) if isinstance(value, np.void) else value for value in arguments)
@@ -110,7 +108,7 @@ def by_pycuda(source: Source) -> Kernel:
         return np.void(whole)
 
     def call(grid: tuple, block: tuple, shared: int, arguments: Sequence[Any]) -> None:
-        if shared > UNASKED:
+        if shared > host.SHARED_BYTES:
             kernel.set_attribute(driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)
         kernel(packed(arguments), grid=grid, block=block, shared=shared)
 
@@ -128,7 +126,7 @@ def by_host(source: Source) -> Kernel:
         module.get_global(name)[: array.nbytes] = octets(array)
 
     def call(grid: tuple, block: tuple, shared: int, arguments: Sequence[Any]) -> None:
-        kernel.max_dynamic_shared_size_bytes = max(shared, UNASKED)
+        kernel.max_dynamic_shared_size_bytes = max(shared, host.SHARED_BYTES)
         kernel(grid, block, tuple(arguments), shared_mem=shared)
 
     return call

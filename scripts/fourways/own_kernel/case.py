@@ -1,6 +1,7 @@
 """A kernel with its case: the arguments, the right answer and the launch that the case says, and the ways."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,7 @@ class Case:
         self.same_value_races = bool(self._case.defines.get("same_value_races"))
         self.probe = next((size for size in self.sizes if size), 5)
         there, variables = toolchain.declared(path, self.options)
+        self._variables = [each.name for each in variables]
         declared = self._declared(there)
         blank = [each.name for each in variables if each.is_constant and not each.is_initialised]
         self.unset = tuple(name for name in blank if name not in self.constants)
@@ -98,7 +100,8 @@ class Case:
         Raises CaseError for an answer of another name, shape or dtype, and for NaN.
         """
         answers, right = self._answers(arguments), Right()
-        right.same, right.inputs = self._case.defines.get("same"), ("size", *self.given)
+        right.same = partial(self._case.called, "same") if self._case.defines.get("same") else None
+        right.inputs = ("size", *self.given)
         with self._case.naming():
             for name, parameter in zip(self._names, self.parameters, strict=True):
                 if name in answers:
@@ -221,9 +224,17 @@ class Case:
             types.Thing(name, each.dtype, isinstance(each, np.ndarray), values[name] is not None)
             for name, each in known.items()
         ]
-        variables = [types.Thing(name, each.dtype, True, size=each.nbytes) for name, each in self.constants.items()]
         with self._case.naming():
-            return types.ask(self.path, self.kernel, self.options, things, variables)
+            try:
+                return types.ask(self.path, self.kernel, self.options, things, self.constants)
+            except BuildError as error:
+                for name in self.constants:
+                    if name not in self._variables and f'"{name.rpartition("::")[2]}"' in str(error):
+                        there = ", ".join(self._variables) or "none"
+                        raise InputError(
+                            f"constants: {self.path.name} has no variable {name}; there are: {there}"
+                        ) from None
+                raise
 
 
 def _kind(value: Any) -> Any:

@@ -59,14 +59,19 @@ class CaseFile:
         if not callable(function):
             self.refuse(f"it defines no function {key}; `fourways check --help` shows a case")
         taken = inspect.signature(function).parameters.values()
+        if positional and (first := next(iter(taken), None)) and first.name in named:
+            if first.name != "size":
+                self.refuse(f"{key}: its first parameter gets the size: write {key}(size, {first.name})")
+            del named["size"]  # a parameter of the kernel of the same name
         if not any(each.kind is each.VAR_KEYWORD for each in taken):
             names = {safe_name(name): name for name in named}  # a parameter of C++ may be called lambda
             named = {each.name: named[names[each.name]] for each in taken if each.name in names}
         try:
             return function(*positional, **named)
         except (Exception, SystemExit) as error:
-            asked = f"({positional[0]})" if positional else ""
-            self.refuse(f"{key}{asked}{self._line(error)}: {_words(error)}")
+            asked = f"({positional[0]})" if len(positional) == 1 else ""
+            hint = "; copy the array before you change it" if "read-only" in str(error) else ""
+            self.refuse(f"{key}{asked}{self._line(error)}: {_words(error)}{hint}")
 
     @contextmanager
     def naming(self) -> Iterator[None]:

@@ -4,7 +4,7 @@ A dtype with fields becomes a question to the compiler: where does each field li
 its type? So a struct is compared field by field, nested ones too, before anything runs.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,16 +43,15 @@ _SIZE = "fourways_signature::told_<fourways_signature::member_<{type}, {size}, 0
 
 
 class Thing(NamedTuple):
-    """A parameter or a variable that gets a value: its name, the value's dtype, and whether the value is an array.
+    """A parameter that gets a value: its name, the value's dtype, and whether the value is an array.
 
-    Numbers that are not typed are converted to the kernel's type later. `size` is a variable's, in bytes.
+    Numbers that are not typed are converted to the kernel's type later.
     """
 
     name: str
     dtype: np.dtype
     is_array: bool
-    is_typed: bool = True
-    size: int = 0
+    is_typed: bool
 
 
 class _Field(NamedTuple):
@@ -65,35 +64,35 @@ class _Field(NamedTuple):
 
 
 def ask(
-    path: Path, entry: str, options: Sequence[str], things: Sequence[Thing], variables: Sequence[Thing] = ()
+    path: Path, entry: str, options: Sequence[str], things: Sequence[Thing], constants: Mapping[str, np.ndarray]
 ) -> building.Told:
     """Return what the compiler tells of the kernel `entry`, and compare the values with it.
 
-    `things` are the values of its parameters, in the kernel's order, `variables` those of the module's variables.
+    `things` are the values of its parameters, in the kernel's order, `constants` those of the module's variables.
     Raises InputError, which names the value, what came and what the kernel wants; BuildError for a kernel that no
     compiler takes.
     """
-    head, types, places = [_HEAD], [], 0
-    for number, thing in enumerate([*things, *variables]):
-        type = f"fourways_signature::nth_<{number}, decltype({entry})>::type_"
-        size = "0"
-        if number >= len(things):
-            type, size = f"fourways_signature::plain_<decltype(::{thing.name})>::type_", f"sizeof(::{thing.name})"
-        elif not thing.dtype.names:
-            continue
+    head, types = [_HEAD], list[str]()
+
+    def question(type: str, size: str, dtype: np.dtype) -> None:
         fields = ""
-        for field in _fields(thing.dtype):
-            head.append(_FIELD.format(number=places, path=field.path))
-            fields += f", fourways_signature::field_{places}_<{type}>::told_"
-            places += 1
+        for number, field in enumerate(_fields(dtype), len(head)):
+            head.append(_FIELD.format(number=number, path=field.path))
+            fields += f", fourways_signature::field_{number}_<{type}>::told_"
         types.append(_SIZE.format(type=type, size=size, fields=fields))
+
+    for number, thing in enumerate(things):
+        if thing.dtype.names:
+            question(f"fourways_signature::nth_<{number}, decltype({entry})>::type_", "0", thing.dtype)
+    for name, array in constants.items():
+        question(f"fourways_signature::plain_<decltype(::{name})>::type_", f"sizeof(::{name})", array.dtype)
     told = building.told(path, entry, options, "".join(head), types)
     answers = iter(told.answers)
     for thing, parameter in zip(things, told.signature.parameters, strict=True):
         members = next(answers).parameters[1:] if thing.dtype.names else ()
         _compare(thing, parameter, members, str(told.signature))
-    for variable, answer in zip(variables, answers, strict=True):
-        _compare_variable(variable, *answer.parameters)
+    for (name, array), answer in zip(constants.items(), answers, strict=True):
+        _compare_constant(name, array, *answer.parameters)
     return told
 
 
@@ -116,7 +115,7 @@ def output(name: str, parameter: Parameter, answer: Any, before: np.ndarray | No
     """
     right = np.asarray(answer)
     dtype = np.dtype(parameter.dtype or right.dtype)
-    if not parameter.is_pointer or parameter.is_const:
+    if parameter.kind != "output":
         raise InputError(f"reference returns {name}, which the kernel cannot write: {parameter.type} {name}")
     if before is not None:
         dtype = before.dtype
@@ -133,7 +132,8 @@ def output(name: str, parameter: Parameter, answer: Any, before: np.ndarray | No
     with np.errstate(over="ignore"):  # a number too large for the dtype is infinite in it
         converted = np.ascontiguousarray(right, dtype).reshape(right.shape)
     if are_whole and (place := _first(converted != right)) is not None:
-        raise InputError(f"{name}: reference returns {right.flat[place]} at element {place}; no {dtype} holds it")
+        hint = f"; if it wraps around, as in C, add .astype(np.{dtype})" if dtype.kind == "u" else ""
+        raise InputError(f"{name}: reference returns {right.flat[place]} at element {place}; no {dtype} holds it{hint}")
     if (place := _first(_is_nan(converted))) is not None:
         raise InputError(f"{name}: reference returns NaN at element {place}, and NaN is never right")
     return converted
@@ -171,16 +171,17 @@ def _compare(thing: Thing, parameter: Parameter, members: Sequence[Parameter], k
     )
 
 
-def _compare_variable(variable: Thing, whole: Parameter, *members: Parameter) -> None:
+def _compare_constant(name: str, array: np.ndarray, whole: Parameter, *members: Parameter) -> None:
     """Raise InputError where a constant does not fit the module's variable."""
-    name, dtype = f"constants: {variable.name}", variable.dtype
-    if variable.size != whole.element_size:
-        raise InputError(f"{name}: {variable.size} bytes came; the kernel's variable has {whole.element_size}")
-    if dtype.names:
-        return _compare_fields(name, dtype, whole.type, whole.size, members)
-    if not _is(dtype, whole.dtype, whole.vector and whole.vector[0]):
+    if array.nbytes != whole.element_size:
+        raise InputError(
+            f"constants: {name}: {array.nbytes} bytes came; the kernel's variable has {whole.element_size}"
+        )
+    if array.dtype.names:
+        return _compare_fields(f"constants: {name}", array.dtype, whole.type, whole.size, members)
+    if not _is(array.dtype, whole.dtype, whole.vector and whole.vector[0]):
         wanted = whole.dtype or f"a np.dtype with the fields of {whole.type}"
-        raise InputError(f"{name}: {dtype} came; the kernel's {variable.name} wants {wanted}")
+        raise InputError(f"constants: {name}: {array.dtype} came; the kernel's {name} wants {wanted}")
     return None
 
 
@@ -197,6 +198,11 @@ def _compare_fields(name: str, dtype: np.dtype, type: str, size: int, members: S
             )
     if dtype.itemsize == size and all((a.offset, a.size) == (b.alignment, b.element_size) for a, b in pairs):
         return
+    if dtype.itemsize == size and all(field.offset == member.alignment for field, member in pairs):
+        field, member = next((a, b) for a, b in pairs if a.size != b.element_size)
+        raise InputError(
+            f"{name}: its field {field.path} has {field.size} bytes; in {type} it has {member.element_size}"
+        )
     came = ", ".join(f"{field.path} at {field.offset}" for field, _ in pairs)
     there = ", ".join(f"{field.path} at {member.alignment}" for field, member in pairs)
     top = [(field, member) for field, member in pairs if field.path in (dtype.names or ())]

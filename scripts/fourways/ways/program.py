@@ -6,16 +6,9 @@ with their imports in a stage of their own. An extension module is machine code,
 
 import ast
 from collections.abc import Mapping
-from pathlib import Path
 
 from fourways.ways import is_host
 
-_BOUND = """import sys
-from importlib.machinery import PathFinder
-
-sys.path.insert(0, {folder!r})
-sys.meta_path.insert(0, PathFinder)  # before an editable install's own finder
-"""
 _LINES = """
 plain_module = cupy.RawModule
 cupy.RawModule = lambda *code, options=(), **more: plain_module(*code, options=(*options, "-lineinfo"), **more)
@@ -65,7 +58,6 @@ def text(
     rtol: float = 0.0,
     atol: float = 0.0,
     in_place: Mapping[int, int] | None = None,
-    binding: Path | None = None,
     launches: int = 0,
     reads: bool = False,
     profiled: bool = False,
@@ -73,10 +65,9 @@ def text(
     """Return a program that calls `<kernel>_<way>`, which `cell` defines, once on arrays of `size` elements.
 
     `setup` defines `make_inputs` and `reference`. `in_place` has the number of an input by that of the output that
-    holds the same before. `binding` is a folder whose modules win over installed ones. With `launches`, a stage of that
-    name holds as many more, queued one after another and waited for together; with `reads`, each is waited for by
-    reading one element of each output. A program to be `profiled` ends with one more launch between
-    `cudaProfilerStart` and `cudaProfilerStop`, and has CuPy compile with source lines.
+    holds the same before. With `launches`, a stage of that name holds as many more, queued one after another and waited
+    for together; with `reads`, each is waited for by reading one element of each output. A program to be `profiled` has
+    CuPy compile with source lines, and ends with one more launch, between `cudaProfilerStart` and `cudaProfilerStop`.
     """
     call, on_gpu = f"{kernel}_{way}(*way_arguments)", not is_host(way)
     wait = "cupy.cuda.Device().synchronize()" if on_gpu else ""
@@ -84,24 +75,20 @@ def text(
     cell_imports, cell_rest = split(cell)
     arguments = _ON_GPU if on_gpu else _ON_HOST
     check = _CHECK.format(rtol=rtol, atol=atol)
-    stages = [("import", setup_imports + "\nimport numpy" + ("\nimport cupy" if on_gpu else ""))]
-    stages += [("context", "cupy.cuda.runtime.free(0)  # makes one" + (_LINES if profiled else ""))] if on_gpu else []
-    stages += [("load" if way == "pybind11" else "import", cell_imports)]
-    stages += [
-        (
-            "inputs",
-            setup_rest.rstrip()
-            + "\n\n"
-            + _INPUTS.format(size=size, in_place=dict(in_place or {}), arguments=arguments),
-        )
-    ]
+    inputs = _INPUTS.format(size=size, in_place=dict(in_place or {}), arguments=arguments)
+    stages = [("import", f"{setup_imports}\nimport numpy")]
+    if on_gpu:
+        stages[0] = ("import", f"{setup_imports}\nimport numpy\nimport cupy")
+        stages.append(("context", "cupy.cuda.runtime.free(0)  # makes one" + (_LINES if profiled else "")))
+    stages.append(("load" if way == "pybind11" else "import", cell_imports))
+    stages.append(("inputs", f"{setup_rest.rstrip()}\n\n{inputs}"))
     stages += [("build", cell_rest), ("launch", f"{call}\n{wait}"), ("check", check)]
     if launches:
         stages += _series(call, wait, launches, reads)
         stages += [] if in_place else [("check", check)]  # in place, the output was written again and again
-    stages += [("profiled", _PROFILED.format(call=call, wait=wait))] if profiled else []
-    before = _BOUND.format(folder=str(binding.absolute())) if binding else ""
-    return before + "\n".join(f"# {name}\n{source.strip()}\n" for name, source in stages)
+    if profiled:
+        stages.append(("profiled", _PROFILED.format(call=call, wait=wait)))
+    return "\n".join(f"# {name}\n{source.strip()}\n" for name, source in stages)
 
 
 def _series(call: str, wait: str, launches: int, reads: bool) -> list[tuple[str, str]]:

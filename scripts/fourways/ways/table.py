@@ -16,8 +16,7 @@ class Way:
     is its name in advice, `short` that on the book's tabs. `colour` is its colour in all figures, with a contrast of at
     least 3 to 1 on a white page, `dark_colour` that on a dark one. `needs` are tools and packages, as
     `toolchain.missing` names them. `on_host`: it computes on NumPy arrays, without a GPU. `is_shipped_built`: users get
-    machine code, so that no process of theirs compiles. `has_wheels`: pip installs its library without a compiler.
-    `loads_cubins`: its cell differs in one word for a cubin. `has_own_streams`: its launches take streams of its own
+    machine code, so that no process of theirs compiles. `has_own_streams`: its launches take streams of its own
     library, and none of CuPy's. `added_options` are those that CuPy's `RawModule` adds for the compiler.
     """
 
@@ -29,17 +28,8 @@ class Way:
     needs: tuple[str, ...]
     on_host: bool = False
     is_shipped_built: bool = False
-    has_wheels: bool = True
-    loads_cubins: bool = False
     has_own_streams: bool = False
     added_options: tuple[str, ...] = ()
-
-    @property
-    def compiles_with(self) -> str:
-        """The compiler that users' machines need: "nvcc", "nvrtc" or "none"."""
-        if self.is_shipped_built:
-            return "none"
-        return "nvcc" if "nvcc" in self.needs else "nvrtc"
 
 
 _TABLE = (
@@ -50,7 +40,6 @@ _TABLE = (
         "#005B94",
         "#4AA3DF",
         ("gpu", "cupy"),
-        loads_cubins=True,  # RawModule(path=...)
         added_options=("-ftz=true", "--device-as-default-execution-space"),  # by CuPy 14
     ),
     Way(
@@ -69,7 +58,6 @@ _TABLE = (
         "#B87500",
         "#F0B03C",
         ("gpu", "pycuda", "nvcc", "host compiler"),
-        has_wheels=False,
         has_own_streams=True,
     ),
     Way(

@@ -1,4 +1,4 @@
-// Kernels with planted bugs: accesses one element too far (unless too_far is 0), a race, lanes that never meet.
+// Kernels with planted bugs: accesses one element too far (unless too_far is 0), lanes that never meet.
 
 extern "C" __global__ void reads_past_x(const float *x, float *y, long long n, int too_far)
 {
@@ -24,14 +24,6 @@ extern "C" __global__ void writes_past_dynamic_shared(float *y, int too_far)
     extern __shared__ float all[];
     all[threadIdx.x + too_far] = 1;
     y[threadIdx.x] = all[threadIdx.x];
-}
-
-// Each block turns its blockDim.x elements round, and does not wait for them.
-extern "C" __global__ void race(const float *x, float *y)
-{
-    __shared__ float all[1024];
-    all[threadIdx.x] = x[threadIdx.x];
-    y[threadIdx.x] = all[blockDim.x - 1 - threadIdx.x];
 }
 
 // The second half of a warp waits for lanes that wait elsewhere.

@@ -1,55 +1,5 @@
 // Right kernels that need their threads together: barriers, shuffles, votes, shared memory, atomics.
 
-// y[b] = the sum of the elements of x that block b walks over; the block is a multiple of 32.
-extern "C" __global__ void __launch_bounds__(1024)
-    block_sum(const float *__restrict__ x, float *__restrict__ y, long long n)
-{
-    __shared__ float of_warp[32];
-    float sum = 0;
-    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (long long)gridDim.x * blockDim.x)
-        sum += x[i];
-    for (int distance = 16; distance > 0; distance /= 2)
-        sum += __shfl_down_sync(0xffffffff, sum, distance);
-    if (threadIdx.x % 32 == 0)
-        of_warp[threadIdx.x / 32] = sum;
-    __syncthreads();
-    if (threadIdx.x < 32) {
-        sum = threadIdx.x < (blockDim.x + 31) / 32 ? of_warp[threadIdx.x] : 0;
-        for (int distance = 16; distance > 0; distance /= 2)
-            sum += __shfl_xor_sync(0xffffffff, sum, distance);
-        if (threadIdx.x == 0)
-            y[blockIdx.x] = sum;
-    }
-}
-
-// y = the transpose of x (rows x columns), a tile at a time: with static, and with dynamic shared memory.
-#ifndef TILE
-#define TILE 16
-#endif
-
-__device__ void transpose_tile(const float *x, float *y, int rows, int columns, float *tile)
-{
-    int column = blockIdx.x * TILE + threadIdx.x, row = blockIdx.y * TILE + threadIdx.y;
-    if (row < rows && column < columns)
-        tile[threadIdx.y * (TILE + 1) + threadIdx.x] = x[(long long)row * columns + column];
-    __syncthreads();
-    column = blockIdx.y * TILE + threadIdx.x, row = blockIdx.x * TILE + threadIdx.y;
-    if (row < columns && column < rows)
-        y[(long long)row * rows + column] = tile[threadIdx.x * (TILE + 1) + threadIdx.y];
-}
-
-extern "C" __global__ void transpose(const float *x, float *y, int rows, int columns)
-{
-    __shared__ float tile[TILE][TILE + 1];
-    transpose_tile(x, y, rows, columns, &tile[0][0]);
-}
-
-extern "C" __global__ void transpose_dynamic(const float *x, float *y, int rows, int columns)
-{
-    extern __shared__ __align__(16) float tile[];
-    transpose_tile(x, y, rows, columns, tile);
-}
-
 // y[i] = x[i] + x[n - 1 - i] for one block, whose threads from n on return before the barriers.
 extern "C" __global__ void early_return(const int *x, int *y, int n)
 {
@@ -86,6 +36,15 @@ extern "C" __global__ void reverse(const float *x, float *y)
     all[threadIdx.x] = x[blockIdx.x * blockDim.x + threadIdx.x];
     __syncthreads();
     y[blockIdx.x * blockDim.x + threadIdx.x] = all[blockDim.x - 1 - threadIdx.x];
+}
+
+// The same, in dynamic shared memory.
+extern "C" __global__ void reverse_dynamic(const float *x, float *y)
+{
+    extern __shared__ __align__(16) float dynamic[];
+    dynamic[threadIdx.x] = x[blockIdx.x * blockDim.x + threadIdx.x];
+    __syncthreads();
+    y[blockIdx.x * blockDim.x + threadIdx.x] = dynamic[blockDim.x - 1 - threadIdx.x];
 }
 
 // One row of y a function of the warp, one column a thread.

@@ -34,12 +34,6 @@ extern "C" __global__ void says(int number)
     printf("thread %d says %d\n", (int)threadIdx.x, number);
 }
 
-// The order in which the threads come: as loops they come one after another.
-extern "C" __global__ void order(int *counter, int *y)
-{
-    y[threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)] = counter[0]++;
-}
-
 extern "C" __global__ void where(int *y)
 {
     const int block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
