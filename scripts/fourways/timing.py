@@ -29,7 +29,6 @@ except ImportError:  # a copy in another project, with tables.py beside it
 
 Call = Callable[[], Any]
 
-_WARM_UP = 3  # rounds
 _KERNELS = r"""
 extern "C" __global__ void nothing(int *number) { *number = 1; }
 
@@ -195,13 +194,13 @@ def captured(call: Call, count: int = 1) -> Any:
     return graph
 
 
-def in_turns(samplers: Mapping[Any, Callable[[], float]], rounds: int) -> dict[Any, list[float]]:
+def in_turns(samplers: Mapping[Any, Callable[[], float]], rounds: int, warm_up: int = 3) -> dict[Any, list[float]]:
     """Return `rounds` samples of each sampler, taken in a fresh random order each round, after rounds of warm-up."""
     samples: dict[Any, list[float]] = {name: [] for name in samplers}
-    for number in range(_WARM_UP + rounds):
+    for number in range(warm_up + rounds):
         for name in random.sample(list(samplers), len(samplers)):
             sample = samplers[name]()
-            if number >= _WARM_UP:
+            if number >= warm_up:
                 samples[name].append(sample)
     return samples
 
@@ -245,5 +244,6 @@ def _kernel(name: str) -> Any:
 
 def __getattr__(name: str) -> Any:  # the names that cells use until the last of them is rewritten
     if __package__ and not name.startswith("__"):
-        return getattr(importlib.import_module(f"{__package__}.measuring"), name)
+        home = "experiments.first_result" if name == "first_result_table" else "measuring"
+        return getattr(importlib.import_module(f"{__package__}.{home}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -22,25 +22,20 @@ def test_activate_twice_is_activate_once(machine: Machine) -> None:
     once = dict(os.environ)
     toolchain.activate()
     assert os.environ == once
-    assert once["PATH"] == f"{root / 'bin'}:{before}"
+    assert once["PATH"] == f"{root / 'bin'}:{Path(sys.executable).parent}:{before}"
     assert once["CUDA_PATH"] == once["CUDA_HOME"] == str(root)
     assert once["CUDACXX"] == once["NVCC"] == shutil.which("nvcc") == str(root / "bin" / "nvcc")
     assert once["LIBRARY_PATH"] == str(root / "lib")
 
 
-def test_without_a_toolkit_nothing_is_set(machine: Machine) -> None:
+def test_what_is_not_set(machine: Machine) -> None:
+    """Nothing without a toolkit; no LIBRARY_PATH with conda's; no NVCC with blanks, where CuPy would split it."""
     assert toolchain.variables() == {}
-
-
-def test_conda_needs_no_library_path(machine: Machine) -> None:
-    machine.has("conda", below=toolchain.TARGET)
-    assert "LIBRARY_PATH" not in toolchain.variables()
-
-
-def test_cupy_cannot_take_a_path_with_blanks(machine: Machine) -> None:
     machine.patch.setenv("CUDA_PATH", str(layouts.toolkit(machine.home / "my cuda")))
     assert "NVCC" not in toolchain.variables()
     assert toolchain.variables()["CUDACXX"].endswith("/my cuda/bin/nvcc")
+    machine.has("conda", below=toolchain.TARGET)
+    assert "LIBRARY_PATH" not in toolchain.variables()
 
 
 def test_nvcc_is_told_its_host_compiler_where_it_would_take_another(machine: Machine) -> None:

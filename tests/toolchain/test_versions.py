@@ -12,14 +12,9 @@ from fourways import toolchain
 @pytest.mark.parametrize(
     ("older", "newer"), [("13.0.88", "13.1"), ("9.2", "13.0"), ("13.2", "13.10"), (None, "11.0"), ("", "0.1")]
 )
-def test_versions_compare_by_number(older: str | None, newer: str) -> None:
+def test_versions_compare_by_their_first_two_numbers(older: str | None, newer: str) -> None:
     assert toolchain.version(older) < toolchain.version(newer)
-
-
-def test_only_major_and_minor_count() -> None:
-    assert toolchain.version("13.0.88") == toolchain.version("13.0") == toolchain.version("13")
-    assert toolchain.version("13.5.37").major == 13
-    assert toolchain.version(None) == toolchain.version("0.0")
+    assert toolchain.version(f"{newer}.88") == toolchain.version(newer)
 
 
 @pytest.mark.parametrize(
@@ -50,12 +45,6 @@ def test_library_version(tmp_path: Path) -> None:
     assert toolchain.library_version("NVRTC", broken) is None
     assert toolchain.library_version("nvJitLink", broken) is None
     assert toolchain.library_version("NVRTC", tmp_path / "none.so") is None
-
-
-def test_the_libraries_of_this_machine() -> None:
-    nvrtc = toolchain.loaded_library("nvrtc")
-    assert nvrtc and "libnvrtc.so" in nvrtc.name
-    assert str(toolchain.library_version("NVRTC", nvrtc)).startswith("13.")
 
 
 def test_distributions() -> None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from fourways import kernels, toolchain
 from fourways.building.compile import COMPILERS, BuildError, build
-from fourways.kernels import InputError, Limits, Signature
+from fourways.kernels import Limits, Signature
 
 _ASKING = """{telling}
 namespace fourways_signature {{
@@ -41,32 +41,6 @@ _ENTRY = re.compile(r"\.entry ([\w$]+)\([^)]*\)([^{]*)\{(.*?)\n\}", re.DOTALL)
 _DIRECTIVE = re.compile(r"\.(maxntid|reqntid|reqnctapercluster) (\d[\d, ]*)")
 _STATIC = re.compile(r"\.shared (?:\.align \d+ )?\.[bfus](\d+) (\w+)(?:\[(\d+)\])?;")
 _NOT_FOR_PTX = re.compile(r"--?(?:dlto|dlink-time-opt|gen-opt-lto|std=c\+\+03)(?:=true)?")
-
-
-def signatures(path: Path | str, entries: Sequence[str] = (), options: Sequence[str] = ()) -> dict[str, Signature]:
-    """Return the signatures of the kernels in the file `path`, by name.
-
-    `entries` are kernels, or instances of templates such as `scale<float, 4>`; the default is all kernels that are not
-    templates. `options` go to the compiler. Raises BuildError if neither NVRTC nor nvcc compiles the file, and if it
-    holds no kernel, or not the named ones. Raises InputError for a path that nvcc cannot be given.
-    """
-    path = Path(path).resolve()
-    kernels.check_path(path)
-    there, _ = toolchain.declared(path, options)
-    plain = [name for name, kernel in there.items() if kernel.template is None]
-    try:
-        entries = [kernels.meant(there, entry, path.name) for entry in entries or plain or [""]]
-    except InputError as error:
-        raise BuildError(str(error)) from None
-    ptx = _asked(path, entries, ["-rdc=true", *options])
-    by_entry = {}
-    for number, entry in enumerate(entries):
-        try:
-            told = kernels.signature(entry, _shown(ptx, number), there[entry.partition("<")[0]].written)
-            by_entry[entry] = replace(told, limits=_limits(ptx, number))
-        except ValueError as error:
-            raise BuildError(f"{path.name}: {error}") from None
-    return by_entry
 
 
 class Told(NamedTuple):
@@ -137,7 +111,7 @@ def _kernel(ptx: str, number: int) -> re.Match[str] | None:
 def _limits(ptx: str, number: int) -> Limits:
     """The limits of the kernel of this number."""
     if not (entry := _kernel(ptx, number)):
-        return kernels.NO_LIMITS
+        return Limits()
     told = {name: tuple(map(int, numbers.split(","))) for name, numbers in _DIRECTIVE.findall(entry[2])}
     shared = {name: int(bits) // 8 * int(count or 1) for bits, name, count in _STATIC.findall(ptx) if name in entry[3]}
     block, cluster = told.get("reqntid", ()), told.get("reqnctapercluster", ())

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -50,17 +51,17 @@ def exercise(
 
 def _problem(function: Callable[..., None], inputs: tuple, expected: Any, rtol: float, launches: int) -> str | None:
     """Return what is wrong with one call of a learner's function, or None."""
-    launched: list[Any] = []
+    before = host.HostKernel.launches
     try:
-        with host.noting(lambda *launch: launched.append(launch)):
-            problem = verdict(function, "host", inputs, expected, rtol)
+        problem = verdict(function, "host", inputs, expected, rtol)
     except Exception as error:
         told = f"it raised {type(error).__name__}: {error}"
         if isinstance(error, TypeError | ValueError):  # two arguments swapped, or one forgotten
             told += f"\nIt was called with {', '.join(map(_kind, inputs))}, and {_kind(expected)} for the answer."
         return told
-    if not problem and launches and len(launched) != launches:
-        return f"the answer is right, but {len(launched)} kernels were launched; {launches} should be."
+    launched = host.HostKernel.launches - before
+    if not problem and launches and launched != launches:
+        return f"the answer is right, but {launched} kernels were launched; {launches} should be."
     return problem
 
 
@@ -83,12 +84,38 @@ def _kind(value: Any) -> str:
     return f"{value.dtype if hasattr(value, 'dtype') else type(value).__name__}{shape}"
 
 
+class Outcomes(Table):
+    """The rows of one check, or of several. A notebook shows them in one line, as all of them are right or not run."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        super().__init__("check", rows, ["way", ("sizes checked", "sizes"), "outcome"])
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        said = self.line()
+        return super()._repr_mimebundle_() | {"text/plain": said, "text/html": f"<p>{escape(said)}</p>"}
+
+    def line(self) -> str:
+        """Return who is right at how many sizes, and who was not run, with the reason."""
+        right = [row["way"] for row in self.rows if row["outcome"] == "right"]
+        sizes = {row["sizes"] for row in self.rows if row["outcome"] == "right"}
+        reasons: dict[str, list[str]] = {}
+        for row in self.rows:
+            if row["outcome"] != "right":
+                reasons.setdefault(row["outcome"], []).append(row["way"])
+        count = f"at {', '.join(map(str, sorted(sizes)))} sizes"
+        if not reasons and len(right) > 1:
+            number = {2: "two", 3: "three", 4: "four", 5: "five"}.get(len(right), len(right))
+            return f"All {number} ways are right {count}."
+        rest = [f"{', '.join(names)}: {reason}." for reason, names in reasons.items()]
+        return " ".join([f"Right {count}: {', '.join(right)}.", *rest])
+
+
 def check(
     ways: Ways,
     sizes: Iterable[int] = (),
     timeout: int | None = None,
     tell: Callable[[str], Any] = lambda _: None,
-) -> Table:
+) -> Outcomes:
     """Check every way that can run here at every size against the reference, and return the outcomes as a table.
 
     The sizes are by default the ways' own, or else SIZES. Raises CheckFailure after all have run, naming each wrong way
@@ -126,12 +153,7 @@ def check(
         raise CheckFailure("\n".join(problems), rows) from (errors[0] if errors else None)
     if not ways.runnable:
         raise CheckFailure(f"no way of {ways.kernel} can run here, so nothing was checked", rows)
-    return outcomes(rows)
-
-
-def outcomes(rows: Sequence[Row]) -> Table:
-    """The rows of one check, or of several, as a table."""
-    return Table("check", rows, ["way", ("sizes checked", "sizes"), "outcome"])
+    return Outcomes(rows)
 
 
 @contextmanager

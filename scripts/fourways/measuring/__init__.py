@@ -1,36 +1,17 @@
 """Time every way by the same timer: warm, with a cold L2 cache, and the cost of a launch; at one size or at many.
 
-Two clocks are used, and every row names its clock. *device* is the time between two CUDA events around one call on the
-GPU. *host* is the time of the Python call. *warm* is the median after warm-up, with inputs in the L2 cache as far as
-they fit. *cold L2* empties that cache before each call, by reading other data.
+Every row names its clock. *device* is the time between two CUDA events around one call on the GPU, *host* the time of
+the Python call. *warm* is the median after warm-up, with inputs in the L2 cache as far as they fit. *cold L2* empties
+that cache before each call, by reading other data.
 
 A launch has two costs. *launch (host)* is the host's time for a call that it does not wait for. *launch (graph)* is the
 GPU's time for a kernel of one element (for a case, of its smallest size) that a CUDA graph repeats.
 
 The ways on the GPU take turns, so that a slow moment of the machine slows all of them. A way whose answer is wrong
 before the samples or after them is not timed. The clocks are those of `timing`.
-
-The *first result* of a fresh process is divided into stages, by the host's clock:
-
-- *start*: the interpreter starts
-- *import*: NumPy, CuPy, PyCUDA …
-- *context*: the driver sets up the GPU
-- *inputs*: they are made, and copied to the GPU
-- *build*: from source to machine code, or from a cache
-- *load*: a module built ahead of time is imported; elsewhere machine code goes to the driver within *build* or *launch*
-- *launch*: the first call, and the wait for it
 """
 
-from fourways.measuring.clocks import (
-    device_seconds,
-    host_seconds,
-    measure,
-    require_right,
-    rounds,
-    sampled,
-    turns,
-    until_done,
-)
+from fourways.measuring.clocks import device_seconds, host_seconds, measure, require_right, rounds, turns, until_done
 from fourways.measuring.compare import (
     compare,
     copy_row,
@@ -42,14 +23,5 @@ from fourways.measuring.compare import (
     time_sizes,
     time_ways,
     warnings,
-)
-from fourways.measuring.first_result import (
-    COLD_SECONDS,
-    WARM,
-    FirstResultError,
-    first_result,
-    first_result_figure,
-    first_result_table,
-    first_results,
 )
 from fourways.measuring.on_gpu import prepared

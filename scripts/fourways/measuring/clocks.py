@@ -1,50 +1,35 @@
-"""The clocks of `timing` for calls with arrays of their own, and clocks of the host, which need no GPU.
+"""What `timing` does not have: a clock for calls that change their inputs or wait for the GPU, and the host's clock.
 
-*device*: two CUDA events on the GPU around one call, less the time that the events add to a kernel.
-*host*: `time.perf_counter` around the Python call.
-These functions time bare calls, on CuPy's current stream, and do not check what a call writes. `timing`, which imports
-CuPy, is imported where a GPU is needed.
+These functions time bare calls, on CuPy's current stream, and do not check what a call writes.
 """
 
 import os
+import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from fourways import lesson
+from fourways import timing
+from fourways.timing import Call
 
 _BUDGET = 0.3  # seconds to spend on samples
-Call = Callable[[], Any]
-
-
-def _nothing() -> None:
-    """Do nothing before a sample."""
 
 
 def rounds(count: int) -> int:
     """Return how often a lesson repeats a slow measurement, such as a fresh process.
 
-    While a lesson is recorded, that is `count` times. Everywhere else it is about a third of that, an odd number: who
-    runs a lesson gets the same medians sooner, with wider ranges.
+    While `fourways run --record` records a lesson, that is `count` times. Everywhere else it is about a third of that,
+    an odd number: who runs a lesson gets the same medians sooner, with wider ranges.
     """
-    return count if os.environ.get(lesson.RECORDS) else count // 3 | 1
+    return count if os.environ.get("FOURWAYS_RECORDS") else count // 3 | 1
 
 
 def turns(rounds: int, names: Sequence[Any]) -> Iterator[Any]:
-    """Yield all of `names` in each round, with another first name in each round: a b c, b c a, c a b, a b c."""
-    for number in range(rounds):
-        first = number % max(1, len(names))
-        yield from (*names[first:], *names[:first])
-
-
-def sampled(samplers: Mapping[Any, Callable[[], float]], rounds: int, warm_up: int = 0) -> dict[Any, list[float]]:
-    """Let samplers take turns, and return the seconds of each by its name, without its first `warm_up` samples."""
-    samples: dict[Any, list[float]] = {name: [] for name in samplers}
-    for name in turns(rounds, list(samplers)):
-        samples[name].append(samplers[name]())
-    return {name: taken[warm_up:] for name, taken in samples.items()}
+    """Yield all of `names` in each round, in a fresh random order."""
+    for _ in range(rounds):
+        yield from random.sample(names, len(names))
 
 
 def until_done(call: Call) -> Call:
@@ -58,7 +43,7 @@ def until_done(call: Call) -> Call:
     return called
 
 
-def host_seconds(call: Call, before: Call = _nothing, budget: float = _BUDGET) -> list[float]:
+def host_seconds(call: Call, before: Call = lambda: None, budget: float = _BUDGET) -> list[float]:
     """Return the wall-clock seconds of single calls (host clock), after one warm-up call.
 
     The calls must return only when their work is done. `before` runs before each call and is not timed. At least five
@@ -75,20 +60,19 @@ def host_seconds(call: Call, before: Call = _nothing, budget: float = _BUDGET) -
     return samples
 
 
-def measure(calls: Sequence[Call], cold: bool = False, before: Call = _nothing) -> list[list[float]]:
+def measure(calls: Sequence[Call], cold: bool = False, before: Call = lambda: None) -> list[list[float]]:
     """Return the seconds of 20 to 200 calls of each of `calls` on the GPU (device clock), which take turns.
 
     `cold` reads other data of twice the L2 cache's size before each call. `before` queues work before these reads, and
     is not timed. Of a call that waits for the GPU, the time includes the host's part. The sample of a very short call
     can be negative, because what the events add is a median.
     """
-    from fourways import timing
-
-    reads = timing.other_reads() if cold else _nothing
+    reads = timing.other_reads() if cold else None
 
     def first() -> None:
         before()
-        reads()
+        if reads:
+            reads()
 
     samplers = {number: _between_events(call, first) for number, call in enumerate(calls)}
     slowest = max((sample() for sample in samplers.values()), default=0.0)
@@ -99,8 +83,6 @@ def measure(calls: Sequence[Call], cold: bool = False, before: Call = _nothing) 
 
 def _between_events(call: Call, before: Call) -> Callable[[], float]:
     """Return a sampler of a call, also of one that waits for the GPU."""
-    from fourways import timing
-
     sample = timing.between_events(call, before)
     try:
         sample()
@@ -109,7 +91,7 @@ def _between_events(call: Call, before: Call) -> Callable[[], float]:
     return sample
 
 
-def device_seconds(call: Call, cold: bool = False, before: Call = _nothing) -> list[float]:
+def device_seconds(call: Call, cold: bool = False, before: Call = lambda: None) -> list[float]:
     """Return the seconds of single calls on the GPU (device clock); arguments as for `measure`."""
     return measure([call], cold, before)[0]
 

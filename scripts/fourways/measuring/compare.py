@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from fourways import checking, figures, toolchain
+from fourways import checking, figures, timing, toolchain
 from fourways.measuring.clocks import device_seconds, host_seconds, measure, turns
 from fourways.measuring.on_gpu import prepared, size_of, time_on_gpu
 from fourways.tables import RANGE, Column, Row, Table, rate, seconds, summary
@@ -46,11 +46,13 @@ def time_ways(ways: Ways, names: Sequence[str], size: int) -> list[Row]:
     The ways on the GPU use the same arrays and take turns, in a new random order each round. They are timed on CuPy's
     current stream: a way must launch there, or on the default stream while that is the current one.
     A row has `seconds` (warm), `cold_seconds`, and the two costs of a launch: `launch_seconds` by the host's clock, and
-    `graph_seconds` by the GPU's, which is None if the way does not launch on CuPy's current stream. `bytes` is the
+    `graph_seconds` by the GPU's, which is None if the way does not launch on CuPy's streams, or waits. `bytes` is the
     least that a kernel must move, every array once; `bytes_per_second` is for the warm median. An output in place gets
     its old contents before each sample.
     Raises CheckFailure, and returns no time, if a way's answer is wrong before the samples or after them.
     """
+    if not names:
+        return []
     question = ways.question(size)
     _refuse_wrong(ways, names, size, question)
     measured = time_on_gpu(ways, [way for way in names if not is_host(way)], question)
@@ -59,8 +61,7 @@ def time_ways(ways: Ways, names: Sequence[str], size: int) -> list[Row]:
         samples = host_seconds(functools.partial(ways.functions[way], *arguments), restore)
         measured[way] = {"bytes": size_of(arguments), "clock": "host", "seconds": summary(samples)}
     _refuse_wrong(ways, names, size, question, "after the last timed call ")
-    rows: list[Row] = [{"way": way, "size": size} | measured[way] for way in names]
-    return [row | {"bytes_per_second": row["bytes"] / max(row["seconds"]["median"], 1e-9)} for row in rows]
+    return [_with_rate({"way": way, "size": size} | measured[way]) for way in names]
 
 
 def _refuse_wrong(ways: Ways, names: Sequence[str], size: int, question: tuple, when: str = "") -> None:
@@ -70,26 +71,24 @@ def _refuse_wrong(ways: Ways, names: Sequence[str], size: int, question: tuple, 
             raise checking.CheckFailure(told)
 
 
+def _with_rate(row: Row) -> Row:
+    return row | {"bytes_per_second": row["bytes"] / max(row["seconds"]["median"], 1e-9)}
+
+
 def copy_row(size_bytes: int, size: int | None = None) -> Row:
     """Time the device-to-device copy that moves `size_bytes`, reads and writes together, and return its row."""
-    from fourways import timing
-
-    samples, moved = summary(device_seconds(timing.copy(size_bytes))), 2 * max(1, size_bytes // 2)
-    row: Row = {"way": "device copy", "clock": "device", "bytes": moved, "seconds": samples}
-    row |= {"size": size} if size else {}
-    return row | {"bytes_per_second": moved / max(samples["median"], 1e-9)}
+    samples, moved = device_seconds(timing.copy(size_bytes)), 2 * max(1, size_bytes // 2)
+    row: Row = {"way": "device copy", "clock": "device", "bytes": moved, "seconds": summary(samples)}
+    return _with_rate(row | ({"size": size} if size else {}))
 
 
-def compare(ways: Ways, size: int | None = None) -> Table:
+def compare(ways: Ways, size: int = GPU_SIZE) -> Table:
     """Time every way that can run here, and on a GPU the device-to-device copy of the same bytes.
 
-    `size` is in elements, by default GPU_SIZE. The host way gets at most HOST_SIZE elements.
+    `size` is in elements. The host way gets at most HOST_SIZE elements.
     """
-    size = size or GPU_SIZE
-    groups: dict[int, list[str]] = {}
-    for way in ways.runnable:
-        groups.setdefault(min(size, HOST_SIZE) if is_host(way) else size, []).append(way)
-    rows = [row for elements, names in groups.items() for row in time_ways(ways, names, elements)]
+    rows = time_ways(ways, [way for way in ways.runnable if not is_host(way)], size)
+    rows += time_ways(ways, [way for way in ways.runnable if is_host(way)], min(size, HOST_SIZE))
     if not toolchain.missing("gpu"):
         rows.append(copy_row(max(row["bytes"] for row in rows)))
     skipped = "; ".join(f"{way}: {reason}" for way, reason in ways.missing.items())
@@ -117,9 +116,8 @@ def time_calls(
         rows = [row | {"times": row["seconds"]["median"] / fastest} for row in rows]
     else:
         roof = copy_row(moved)
-        rows = [row | {"bytes": moved, "bytes_per_second": moved / max(row["seconds"]["median"], 1e-9)} for row in rows]
+        rows = [*(_with_rate(row | {"bytes": moved}) for row in rows), roof]
         rows = [row | {"share": row["bytes_per_second"] / roof["bytes_per_second"]} for row in rows]
-        rows.append(roof | {"share": 1.0})
     return Table(name, rows, table(rows).columns)
 
 
@@ -132,8 +130,6 @@ def _samples(calls: Mapping[str, Callable[[], Any]], clock: str) -> dict[str, li
         for name in turns(7, list(calls)):
             samples[name] += host_seconds(calls[name], budget=0.05)
         return samples
-    from fourways import timing
-
     return timing.in_turns({name: timing.launching(call) for name, call in calls.items()}, 28)
 
 
@@ -179,25 +175,15 @@ def table(rows: Sequence[Row], note: str = "") -> Table:
 
 
 def warnings(rows: Sequence[Row]) -> list[str]:
-    """Return a line for each way whose times are doubtful, because samples spread widely."""
-    doubts = []
-    for way in dict.fromkeys(row["way"] for row in rows):
-        mine = [row for row in rows if row["way"] == way]
-        # the samples of short kernels spread by a few steps of the clock
-        wide = [row for row in mine if _spread(row) > 1.1 and row["seconds"]["p90"] - row["seconds"]["p10"] > 0.5e-6]
-        if wide:
-            worst = max(wide, key=_spread)
-            low, high = (seconds(worst["seconds"][key]) for key in ("p10", "p90"))
-            where = f" at {worst['size']:,} elements" if "size" in worst else ""
-            doubts.append(
-                f"{way}: at {len(wide)} of {len(mine)} sizes p90 is over 1.1 times p10, "
-                f"most{where} ({low}, {high}); is the machine busy?"
-            )
-    return doubts
-
-
-def _spread(row: Row) -> float:
-    return row["seconds"]["p90"] / max(row["seconds"]["p10"], 1e-9)
+    """Return a line for each way whose times are doubtful, because samples spread widely: where they do most."""
+    doubts: dict[str, str] = {}
+    for row in sorted(rows, key=lambda row: row["seconds"]["p90"] / max(row["seconds"]["p10"], 1e-9)):
+        low, high = row["seconds"]["p10"], row["seconds"]["p90"]
+        if high > 1.1 * low and high - low > 0.5e-6:  # the samples of short kernels spread by a few steps of the clock
+            where = f" at {row['size']:,} elements" if "size" in row else ""
+            spread = f"p90 is over 1.1 times p10{where} ({seconds(low)}, {seconds(high)})"
+            doubts[row["way"]] = f"{row['way']}: {spread}; is the machine busy?"
+    return list(doubts.values())
 
 
 def figure(rows: Sequence[Row], kernel: str) -> Any:

@@ -9,17 +9,17 @@ from fourways import toolchain
 from fourways.sass import opcodes
 
 _JUMPS = ("BRA", "BRX", "BRXU", "BSSY", "CALL", "JMP", "JMX", "JMXU", "RET", "WARPSYNC")
-_ENTRY = re.compile(r"\s*(?:\.section\s+\.text\.([^,\s]+)|Function : (\S+))")  # nvdisasm, cuobjdump
+_ENTRY = re.compile(r"\s*\.section\s+\.text\.([^,\s]+)")
 _LABEL = re.compile(r"([.$\w]+):\s*$")
 _INSTRUCTION = re.compile(r"\s*/\*([0-9a-f]+)\*/\s+(?:(@!?\w+)\s+)?([A-Z][\w.]*)\s*([^;]*?)\s*;")
-_TARGET = re.compile(r"`\(([^)]+)\)|\b0x([0-9a-f]+)$")
+_TARGET = re.compile(r"`\(([^)]+)\)")
 
 
 @dataclass(frozen=True)
 class Instruction:
     """A SASS instruction, e.g. `@!P0 BRA L0`: its function `entry`, its byte address in it, and its parts.
 
-    `target` is nvdisasm's name for the target of a jump, such as a called function; cuobjdump prints none.
+    `target` is nvdisasm's name for the target of a jump, such as a called function.
     """
 
     entry: str
@@ -48,32 +48,31 @@ class SassError(RuntimeError):
 
 
 def disassemble(cubin: bytes) -> str:
-    """Return the SASS of a cubin as text, by nvdisasm, or else by cuobjdump. Raises SassError if neither can."""
-    name, option = ("nvdisasm", "-c") if toolchain.program("nvdisasm") else ("cuobjdump", "-sass")
-    tool = toolchain.program(name)
+    """Return the SASS of a cubin as text, by nvdisasm. Raises SassError if nvdisasm is missing, or cannot read it."""
+    tool = toolchain.program("nvdisasm")
     if tool is None:
-        raise SassError(f"neither nvdisasm nor cuobjdump found: {toolchain.SETUP}")
+        raise SassError(f"no nvdisasm found: {toolchain.SETUP}")
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(cubin)
         file.flush()
-        done = toolchain.run(str(tool), option, file.name)
+        done = toolchain.run(tool, "-c", file.name)
     if done.returncode:
-        raise SassError(f"{name} could not read the cubin:\n{done.stderr.strip() or done.stdout.strip()}")
+        raise SassError(f"nvdisasm could not read the cubin:\n{done.stderr.strip() or done.stdout.strip()}")
     return done.stdout
 
 
 def parse(text: str) -> list[Instruction]:
-    """Return the instructions in the output of nvdisasm or cuobjdump, by function name and address.
+    """Return the instructions in the output of nvdisasm, by function name and address.
 
-    Both programs give the same instructions. Jumps go to labels `L0`, `L1`, ..., because addresses move with every
-    added instruction. The padding at the end of the code, a jump to itself and `NOP`s, is left out.
+    Jumps go to labels `L0`, `L1`, ..., because addresses move with every added instruction. The padding at the end of
+    the code, a jump to itself and `NOP`s, is left out.
     """
     functions: dict[str, list[Instruction]] = {}
     labels: dict[str, dict[str, int]] = {}
     entry, waiting = "", []
     for line in text.splitlines():
         if match := _ENTRY.match(line):
-            entry = match[1] or match[2]
+            entry = match[1]
         elif match := _LABEL.match(line):
             waiting.append(match[1])
         elif match := _INSTRUCTION.match(line):
@@ -89,13 +88,12 @@ def _tidy(lines: list[Instruction], labels: dict[str, int]) -> Iterator[Instruct
     targets = {}
     for number, line in enumerate(lines):
         if line.base in _JUMPS and (match := _TARGET.search(line.operands)):
-            lines[number] = replace(line, target=match[1] or "")
-            address = int(match[2], 16) if match[2] else labels.get(match[1])
-            if address in places:  # not a function elsewhere, nor a mask of threads
-                targets[line.address] = address
+            lines[number] = replace(line, target=match[1])
+            if labels.get(match[1]) in places:  # not a function elsewhere
+                targets[line.address] = labels[match[1]]
     while lines and (lines[-1].opcode == "NOP" or targets.get(lines[-1].address) == lines[-1].address):
         lines.pop()
-    names: dict[int | None, str] = {}
+    names: dict[int, str] = {}
     for line in lines:
         if line.address in targets:
             label = names.setdefault(targets[line.address], f"L{len(names)}")

@@ -22,19 +22,16 @@ class Refusal(RuntimeError):
 def compiled(unit: str, compiler: Path, command: Sequence[str], folder: Path, suffix: str = "bin") -> Path:
     """Return the file that the compiler's `command`, run in `folder`, makes of a translation unit, cached or fresh.
 
-    `<key>.json` lists the headers that the unit included when last compiled, and the SHA-256 of each compiled file.
-    A compiled file is named by the key and those headers' present contents, so a changed header leads to another name,
-    and no file that somebody may run is ever deleted or rewritten: a whole one takes the place of a damaged one.
-    Raises Refusal; OSError where the cache cannot be used.
+    `<key>.json` holds the SHA-256 of each header that the unit included when last compiled, and the compiled file's
+    name, which is its own SHA-256. So no file that somebody may run is ever rewritten with another content, and a
+    damaged one is seen and replaced. Raises Refusal; OSError where the cache cannot be used.
     """
     binary = compiler.resolve()
     identity = [str(binary), binary.stat().st_size, binary.stat().st_mtime_ns]  # its version would take a process
     key = hashlib.sha256(json.dumps([unit, str(compiler), *command, str(folder), identity]).encode()).hexdigest()
     cache = files.own_cache_dir()
     manifest = cache / f"{key}.json"
-    headers, sums = _manifest(manifest)
-    built = _named_by_contents(cache, key, headers, suffix)
-    if built and built.name in sums and _sum(built) == sums[built.name] and os.access(built, os.X_OK):
+    if built := _whole(manifest):
         return built
     with tempfile.TemporaryDirectory(dir=files.own_cache_dir(to_write=True), prefix="building-") as temporary:
         fresh, listing = (Path(temporary) / name for name in ("built", "listing"))
@@ -50,14 +47,12 @@ def compiled(unit: str, compiler: Path, command: Sequence[str], folder: Path, su
         if not (fresh.is_file() and listing.is_file()):
             raise OSError(f"{compiler} compiles nothing, so it is no C++ compiler: set CXX to one")
         included = _parse_listing(listing.read_text(encoding="utf-8"), folder)
-        built = _named_by_contents(cache, key, included, suffix)
-        assert built, "a header vanished while the compiler ran"
+        built = cache / f"{_sum(fresh)}.{suffix}"
         for place in filter(Path.is_dir, (built, manifest)):  # whatever else has the name is replaced
             shutil.rmtree(place)
         fresh.chmod(0o700)
-        sums[built.name] = _sum(fresh)
         fresh.replace(built)
-        files.write_text(manifest, json.dumps([included, sums]))
+        files.write_text(manifest, json.dumps([{header: _sum(Path(header)) for header in included}, built.name]))
     if not os.access(built, os.X_OK):
         why = f"no program can be run in {cache}, whose file system may be mounted noexec"
         raise OSError(f"{why}: set FOURWAYS_CACHE_DIR to a folder elsewhere")
@@ -65,32 +60,30 @@ def compiled(unit: str, compiler: Path, command: Sequence[str], folder: Path, su
     return built
 
 
-def _read(file: Path) -> bytes | None:
-    """Return what a file of ours holds, and note its use; None if something else, or nothing, has its name."""
+def _whole(manifest: Path) -> Path | None:
+    """Return the compiled file that a manifest names, or None unless it is whole and the headers are as they were."""
     try:
-        state = file.lstat()
-        if not stat.S_ISREG(state.st_mode) or state.st_uid != os.geteuid():
-            return None
-        content = file.read_bytes()
-    except OSError:
+        headers, name = json.loads(_read_own(manifest))
+        built = manifest.with_name(name)
+        is_whole = hashlib.sha256(_read_own(built)).hexdigest() == built.stem and os.access(built, os.X_OK)
+        return built if is_whole and all(_sum(Path(header)) == digest for header, digest in headers.items()) else None
+    except (OSError, ValueError, TypeError, LookupError, AttributeError):
         return None
+
+
+def _sum(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _read_own(file: Path) -> bytes:
+    """Return what a file of ours holds, and note its use. Raises OSError if something else has its name."""
+    state = file.lstat()
+    if not stat.S_ISREG(state.st_mode) or state.st_uid != os.geteuid():
+        raise OSError(f"{file} is no file of ours")
+    content = file.read_bytes()
     with contextlib.suppress(OSError):  # a cache that can only be read
         os.utime(file)
     return content
-
-
-def _sum(file: Path) -> str | None:
-    content = _read(file)
-    return None if content is None else hashlib.sha256(content).hexdigest()
-
-
-def _manifest(file: Path) -> tuple[list[str], dict[str, str | None]]:
-    """Return the headers and the sums that a manifest lists; none where it cannot be read."""
-    try:
-        headers, sums = json.loads(_read(file) or b"")
-        return list(map(str, headers)), dict(sums)
-    except (ValueError, TypeError):
-        return [], {}
 
 
 def _make_room(cache: Path) -> None:
@@ -103,16 +96,6 @@ def _make_room(cache: Path) -> None:
             with contextlib.suppress(FileNotFoundError):  # another process may delete it
                 (shutil.rmtree if path.is_dir() else Path.unlink)(path)
             excess -= size
-
-
-def _named_by_contents(cache: Path, key: str, included: list[str], suffix: str) -> Path | None:
-    digest = hashlib.sha256(key.encode())
-    for header in included:
-        try:
-            digest.update(hashlib.sha256(Path(header).read_bytes()).digest())
-        except OSError:
-            return None
-    return cache / f"{digest.hexdigest()}.{suffix}"
 
 
 def _parse_listing(listing: str, folder: Path) -> list[str]:

@@ -3,6 +3,7 @@
 import os
 import platform
 import shutil
+import sys
 from pathlib import Path
 
 from fourways import files, kernels
@@ -34,7 +35,13 @@ def variables() -> dict[str, str]:
 
 
 def activate() -> None:
-    """Set `variables()` in this process. Call it before CuPy or PyCUDA compile."""
+    """Set `variables()` in this process, and let PATH begin with the toolkit, then this Python's own programs.
+
+    Call it before CuPy or PyCUDA compile. In a notebook, `!python` and `!cmake` are then this Python's.
+    """
+    own = str(Path(sys.executable).parent)
+    path = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if folder != own]
+    os.environ["PATH"] = os.pathsep.join([own, *path])
     os.environ.update(variables())
 
 
