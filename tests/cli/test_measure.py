@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from commands import NO_GPU, fourways, said
+from commands import NO_GPU, fourways
 
 from fourways import checking, kernels, lesson, measuring, own_kernel, tables, ways
 from fourways.cli import measure
@@ -113,19 +113,6 @@ def test_no_way_is_built_that_was_not_asked_for(command: str) -> None:
     assert done.exit_code == 1 and "nvcc was asked to build" in f"{done.stderr}{done.exception}"
 
 
-@pytest.mark.usefixtures("triple")
-def test_a_way_that_a_lesson_lacks_is_said() -> None:
-    done = fourways("check", "5", "-w", "pycuda")
-    assert done.exit_code == 1 and "05_triple has no way pycuda: it is too old" in done.stderr
-
-
-@pytest.mark.parametrize("command", ["check", "time"])
-def test_a_kernel_by_its_name(command: str) -> None:
-    done = fourways(command, "reduce", "-w", "host", *(["--size", "9"] if command == "time" else []))
-    assert done.exit_code == 0 and "03_reduce_and_scan" in done.stdout
-    assert "lesson 03 calls it: fourways run 03" in str(fourways(command, "scan", "-w", "host").exception)
-
-
 def test_a_wrong_way_fails_and_the_others_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     load = lesson.load
 
@@ -135,7 +122,7 @@ def test_a_wrong_way_fails_and_the_others_are_checked(monkeypatch: pytest.Monkey
             ways.functions["host"] = lambda x, y: None
         return ways
 
-    monkeypatch.setattr("fourways.lesson.targets.load", wrong)
+    monkeypatch.setattr("fourways.lesson.ways.load", wrong)
     done = fourways("check", "1", "2", "-w", "host")
     assert done.exit_code == 1 and "doublify_host, size" in done.stderr
     assert "02_saxpy" in done.stdout and "right" in done.stdout
@@ -230,13 +217,6 @@ def test_a_way_that_refuses_the_kernel_is_a_row(
     assert done.exit_code == 1 and "mine.cu: no way on the GPU could be built" in done.stderr
 
 
-@NO_GPU
-@pytest.mark.parametrize("command", ["check", "time"])
-def test_a_way_that_cannot_run_here_is_refused(command: str) -> None:
-    done = fourways(command, "1", "-w", "nvrtc")
-    assert done.exit_code == 1 and str(done.exception).startswith("nvrtc: no NVIDIA driver")
-
-
 def test_time_writes_rows_and_figure(tmp_path: Path) -> None:
     rows, figure = tmp_path / "rows.json", tmp_path / "sizes.svg"
     done = fourways("time", "1", "-w", "host", "--sizes", "1000,2000", "--json", rows, "--figure", figure)
@@ -268,44 +248,7 @@ def test_what_was_measured_before_a_failure_is_kept(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(measuring, "time_sizes", fails)
     done = fourways("time", "1", "-w", "host", "--sizes", "1000,2000", "--json", rows)
     assert done.exit_code == 1 and "on fire" in str(done.exception)
-    content = json.loads(rows.read_text())
-    assert [row["size"] for row in content["tables"]["timing"]] == [1000]
-    assert content["failure"] == "the machine is on fire"
-
-
-@pytest.mark.parametrize("fails", [False, True])
-def test_time_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool) -> None:
-    """What was measured is kept, also where another way failed."""
-    row = {
-        "way": "host",
-        "clock": "host",
-        "stages": dict.fromkeys(("start", "import", "context", "inputs", "build", "load", "launch"), 0.5),
-    }
-    row |= {"seconds": tables.summary([0.4, 0.5, 0.6]), "own_seconds": tables.summary([0.2, 0.3, 0.4]), "verdict": ""}
-    table = measuring.first_result_table([row | {"state": state} for state in ("cold", "warm")])
-
-    def first_results(name: str, ways: tuple[str, ...], *counts: object) -> tables.Table:
-        assert (name, ways) == ("01_doublify", ("host",))
-        assert counts[:2] == (measuring.WARM, measuring.COLD_SECONDS), "as many as a recording"
-        if fails:
-            error = measuring.FirstResultError("nvcc: a fresh process failed")
-            error.others = table
-            raise error
-        return table
-
-    monkeypatch.setattr(measuring, "first_results", first_results)
-    done = fourways("time", "1", "--first", "-w", "host", "--json", tmp_path / "rows.json")
-    content = json.loads((tmp_path / "rows.json").read_text())
-    assert [row["state"] for row in content["tables"]["first_result"]] == ["cold", "warm"]
-    assert content.get("failure") == ("nvcc: a fresh process failed" if fails else None)
-    assert done.exit_code == fails
-    assert fails or "medians of 3 cold and 3 warm fresh processes" in " ".join(done.stdout.split())
-
-
-@pytest.mark.parametrize("option", ["--sizes", "--case"])
-def test_a_first_result_is_a_lessons_own(option: str, case: Path) -> None:
-    done = fourways("time", "1", "--first", option, case if option == "--case" else "9")
-    assert done.exit_code == 2 and f"{option}: a first result is that of a lesson" in said(done)
+    assert [row["size"] for row in json.loads(rows.read_text())["tables"]["timing"]] == [1000]
 
 
 def test_nothing_timed_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

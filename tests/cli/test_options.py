@@ -1,10 +1,11 @@
 """What the commands' options refuse before any work is done, each with one clear message."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
-from commands import fourways, said
+from commands import NO_GPU, fourways, said
 
 from fourways import figures, kernels
 
@@ -26,6 +27,7 @@ from fourways import figures, kernels
         ("build 1 --json nowhere/rows.json", "nowhere/rows.json: there is no folder"),
         ("link --json /proc/rows.json", "/proc/rows.json: nothing can be written in /proc"),
         ("timeline 1 --trace cpp", "cpp is a folder"),
+        ("profile 1 --report mine.txt", "a report is a .ncu-rep file"),
         ("run --timeout soon", "Invalid value for '--timeout'"),
     ],
 )
@@ -34,6 +36,13 @@ def test_mistakes_get_one_clear_message(words: str, told: str, monkeypatch: pyte
     done = fourways(*words.split())
     assert done.exit_code == 2
     assert told in said(done)
+
+
+@NO_GPU
+@pytest.mark.parametrize("command", ["check", "time", "profile", "timeline"])
+def test_a_way_that_cannot_run_here_is_refused(command: str) -> None:
+    done = fourways(command, "1", "--way", "nvrtc")
+    assert done.exit_code == 1 and re.match("nvrtc( cannot run here)?: no NVIDIA driver", str(done.exception))
 
 
 def test_a_lesson_named_twice_is_taken_once() -> None:

@@ -100,18 +100,16 @@ def test_what_goes_deeper_ends_at_the_next_heading_of_its_level(found: lesson.Le
     assert sources(found, lesson.deeper(found.notebook)) == ["print(4)"]
 
 
+def test_wrong_answers_are_for_tests_alone(found: lesson.Lesson) -> None:
+    assert "that is half of it" in nbformat.writes(found.whole)
+    assert "that is half of it" not in nbformat.writes(found.notebook)
+
+
 def test_cells_between_a_question_and_its_answer(found: lesson.Lesson) -> None:
     assert sources(found, lesson.asked(found.notebook)) == ["print(1)", "print(2)\nprint(3)"]
     notebook = found.notebook
     notebook.cells.insert(0, nbformat.v4.new_code_cell("print(0)"))
     assert not lesson.asked(notebook)[0], "before the first question"
-
-
-def test_wrong_answers_are_run_where_they_are_asked_for(found: lesson.Lesson) -> None:
-    assert "that is half of it" not in nbformat.writes(found.notebook)
-    plain, whole = lesson.run_all([found])[0], lesson.run_all([found], wrong=True)[0]
-    assert (plain.outcome, whole.outcome) == ("passed", "passed")
-    assert whole.ran == plain.ran + 1
 
 
 def test_a_notebook_for_a_class(found: lesson.Lesson, tmp_path: Path) -> None:

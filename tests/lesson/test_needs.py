@@ -8,7 +8,6 @@ from typing import Any
 import nbformat
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
-from IPython.utils.capture import capture_output
 
 from fourways import kernels, lesson, toolchain
 
@@ -36,36 +35,15 @@ def recorded_cell(slug: str) -> tuple[str, str]:
     return next((cell.source, cell.outputs[0].text) for cell in cells if cell.outputs[0].output_type == "stream")
 
 
-def test_a_skipped_cell_shows_what_was_recorded_and_where_the_book_has_it(
-    shell: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_skipped_cell_shows_what_was_recorded(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
     code, printed = recorded_cell("01_doublify")
-    assert shell.run_cell(f"%%needs pycuda  # in the book: 01_doublify.html#time\n{code}").success
+    assert shell.run_cell(f"%%needs pycuda  # recorded in 01_doublify\n{code}").success
     shown = capsys.readouterr().out
     assert re.match(r"Skipped: PyCUDA is not installed\nRecorded on NVIDIA [^,]+, \d{4}-\d\d-\d\d\b", shown)
-    assert "build/book/lessons/01_doublify.html#time" in shown and shown.endswith(printed)
-    shell.run_cell(f"%%needs pycuda  # in the book: 01_doublify.html#time\n{code}\nmine = 1")
+    assert shown.endswith(printed)
+    shell.run_cell(f"%%needs pycuda  # recorded in 01_doublify\n{code}\nmine = 1")
     shown = capsys.readouterr().out
     assert "This cell has changed since it was recorded on NVIDIA " in shown and printed not in shown
-
-
-@pytest.mark.parametrize(
-    ("served", "address"), [("", "../build/book/lessons"), ("/static", "/static/lessons")], ids=["file", "server"]
-)
-def test_where_the_book_is_built_a_skipped_cell_links_to_its_section(
-    shell: Any, tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch, served: str, address: str
-) -> None:
-    code, _ = recorded_cell("01_doublify")
-    for folder in ("cpp/kernels", "book", "build/book/lessons", "notebooks"):
-        (tmp_path / folder).mkdir(parents=True)
-    (tmp_path / "book" / "recorded").symlink_to(root / "book" / "recorded")
-    (tmp_path / "build" / "book" / "lessons" / "01_doublify.html").touch()
-    monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
-    monkeypatch.setenv("FOURWAYS_BOOK", served)
-    monkeypatch.chdir(tmp_path / "notebooks")
-    with capture_output() as captured:
-        shell.run_cell(f"%%needs pycuda  # in the book: 01_doublify.html#time\n{code}")
-    assert f"]({address}/01_doublify.html#time)" in captured.outputs[0].data["text/markdown"]
 
 
 def test_what_was_not_recorded_is_not_shown(
@@ -80,7 +58,7 @@ def test_what_was_not_recorded_is_not_shown(
     nbformat.write(notebook, tmp_path / "book" / "recorded" / "12_skipped.ipynb")
     monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
     for page in ("99_none", "12_skipped"):
-        shell.run_cell(f"%%needs pycuda  # in the book: {page}.html#time\n1 / 0")
+        shell.run_cell(f"%%needs pycuda  # recorded in {page}\n1 / 0")
         assert capsys.readouterr().out == "Skipped: PyCUDA is not installed\n"
 
 

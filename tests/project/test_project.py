@@ -137,6 +137,7 @@ class Array(Exported):
             "keys starts at .*; wanted a multiple of 8",
         ),
         ({"band": 3}, TypeError, "band has dtype int64"),
+        ({"band": (1, (2, 3))}, TypeError, "band is a tuple; wanted np.array"),
         ({"stream": "0"}, TypeError, "stream is a str"),
         pytest.param({}, RuntimeError, "cudaError", marks=pytest.mark.skipif(HAS_GPU, reason="it would be launched")),
     ],

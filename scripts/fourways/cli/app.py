@@ -5,13 +5,12 @@ without NumPy, and `fourways run` loads no profiler, linker or book.
 """
 
 import contextlib
-import shutil
 import signal
 import sys
 
 import typer
 
-from fourways.cli import classes, kernels, lessons, machine, measure, package, profile, timeline
+from fourways.cli import kernels, lessons, machine, measure, programs
 from fourways.cli.options import find_home, tell
 
 app = typer.Typer(
@@ -33,7 +32,7 @@ def fourways() -> None:
 
 
 app.command("list")(lessons.list_lessons)
-app.command("open", cls=lessons.OpenCommand)(lessons.open_lessons)
+app.command("open", context_settings={"ignore_unknown_options": True})(lessons.open_lessons)  # JupyterLab's
 for command in (
     machine.doctor,
     lessons.run,
@@ -41,11 +40,11 @@ for command in (
     measure.time,
     kernels.build,
     kernels.link,
-    package.package,
-    profile.profile,
-    timeline.timeline,
+    kernels.package,
+    programs.profile,
+    programs.timeline,
     lessons.book,
-    classes.export,
+    lessons.export,
     machine.install_pycuda,
     machine.wheelhouse,
 ):
@@ -70,7 +69,7 @@ def main() -> None:
 
         if not isinstance(error, (InputError, checking.CheckFailure, OSError, RuntimeError)):
             raise
-        tell(error.args[0][0][-1] if isinstance(error, shutil.Error) else error, "red")  # the first of all its files
+        tell(error, "red")
         raise SystemExit(2 if isinstance(error, InputError) else 1) from None
 
 

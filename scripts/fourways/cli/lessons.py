@@ -1,4 +1,4 @@
-"""The commands on lessons and the book: list, open, run, book."""
+"""The commands on lessons and the book: list, open, run, book, export."""
 
 import os
 import signal
@@ -32,32 +32,12 @@ def list_lessons() -> None:
     console.print(table)
 
 
-_FOR_JUPYTERLAB = "fourways.for_jupyterlab"
-
-
-class OpenCommand(typer.core.TyperCommand):
-    """The command `fourways open`, which passes the words after `--` to JupyterLab."""
-
-    def parse_args(self, context: Any, words: list[str]) -> list[str]:
-        """Parse the words before `--`, and keep those after it unchanged."""
-        end = words.index("--") if "--" in words else len(words)
-        context.meta[_FOR_JUPYTERLAB] = words[end + 1 :]
-        return super().parse_args(context, words[:end])
-
-    def collect_usage_pieces(self, context: Any) -> list[str]:
-        """Add JupyterLab's options to the usage line."""
-        return [*super().collect_usage_pieces(context), "[-- JUPYTERLAB OPTIONS]"]
-
-
 def open_lessons(
-    context: typer.Context,
-    lessons: Lessons = None,
-    folder: Annotated[Path, typer.Option(file_okay=False, help="Where your copies lie.")] = Path("notebooks"),
-    ip: Annotated[str | None, typer.Option(help="The address JupyterLab listens at: 0.0.0.0 for all.")] = None,
-    port: Annotated[
-        int | None, typer.Option(help="JupyterLab's port; by default the first free one from 8888.", min=1, max=65535)
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="WORDS", help="Lessons by number or name, e.g. `1`, and JupyterLab's own options."),
     ] = None,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Open no browser: print the address.")] = False,
+    folder: Annotated[Path, typer.Option(file_okay=False, help="Where your copies lie.")] = Path("notebooks"),
 ) -> None:
     """Copy lessons into a folder of your own, as Jupyter notebooks, and open the first in JupyterLab.
 
@@ -65,15 +45,16 @@ def open_lessons(
     The copies are without the solutions, which the book has. A cell that needs a GPU, where there is none, shows the
     output recorded on one.
 
-    On a server or in a container: `fourways open 1 --ip 0.0.0.0 --port 8888 --no-browser`. JupyterLab prints its
-    address, with the token that lets you in. It gets the words behind `--` unchanged, as in
-    `fourways open 1 -- --ServerApp.token=mine`.
+    JupyterLab gets all other options, which need an `=` before their value. On a server or in a container:
+    `fourways open 1 --ip=0.0.0.0 --port=8888 --no-browser`. JupyterLab prints its address, with the token that lets
+    you in.
 
     JupyterLab runs inside this command: Ctrl-C or `kill` ends both, and the notebooks' kernels.
     """
     from fourways import lesson, toolchain
 
-    asked = chosen(lessons)
+    options = [word for word in words or () if word.startswith("-")]
+    asked = chosen([word for word in words or () if word not in options])
     copies = {each: folder / f"{each.slug}.ipynb" for each in asked}
     for path in [path for path in copies.values() if path.exists()]:
         print(f"{files.short(path)}: yours, as you left it; for a fresh copy move it away")
@@ -82,36 +63,27 @@ def open_lessons(
     if not toolchain.installed("jupyterlab"):
         installs = f"{files.short(Path(sys.executable))} -m pip install jupyterlab"
         raise RuntimeError(f"JupyterLab is not installed; `{installs}`, then the same command again")
-    words = _for_jupyterlab(copies[asked[0]], folder, [*context.meta[_FOR_JUPYTERLAB]])
-    words += [f"--ip={ip}"] if ip else []
-    words += [f"--port={port}"] if port else []
-    words += ["--no-browser"] if no_browser else []
+    given = _for_jupyterlab(copies[asked[0]].resolve())
     os.environ |= toolchain.child_environment()  # for the notebooks' kernels
-    if not any("base_url" in word for word in words):
-        os.environ[lesson.BOOK] = "/static"  # the path of the book in JupyterLab
     for ending in (signal.SIGHUP, signal.SIGINT):
         if signal.getsignal(ending) is not signal.SIG_IGN:  # nohup sets SIG_IGN
             signal.signal(ending, lambda *_: signal.raise_signal(signal.SIGTERM))  # JupyterLab then ends its kernels
     from jupyterlab.labapp import main
 
     sys.stdout.flush()
-    raise typer.Exit(main(words))
+    raise typer.Exit(main([*given, *options]))
 
 
-def _for_jupyterlab(notebook: Path, folder: Path, asked: list[str]) -> list[str]:
-    """Return JupyterLab's arguments that open a notebook in `folder`, after the words `asked` for by the user."""
-    words = [str(notebook.resolve()), *asked]
-    if os.geteuid() == 0 and "--allow-root" not in words:
-        words.append("--allow-root")
+def _for_jupyterlab(notebook: Path) -> list[str]:
+    """Return JupyterLab's arguments that open a notebook, and make its links to the clone's folders work."""
+    clone = kernels.root().resolve()
+    root = clone if notebook.is_relative_to(clone) else notebook.parent
+    address = f"/lab/tree/{quote(notebook.relative_to(root).as_posix())}"  # which JupyterLab prints
+    given = [str(notebook), f"--ServerApp.root_dir={root}", f"--LabApp.default_url={address}"]
+    if os.geteuid() == 0:
         print("You are root, which JupyterLab refuses by itself: it gets --allow-root.")
-    if not any("root_dir" in word for word in words):
-        in_clone = folder.resolve().is_relative_to(kernels.root())
-        root = kernels.root() if in_clone else folder.resolve()  # links of notebooks lead to the clone's folders
-        words.append(f"--ServerApp.root_dir={root}")
-        if not any("default_url" in word for word in words):
-            opened = notebook.resolve().relative_to(root.resolve()).as_posix()
-            words.append(f"--LabApp.default_url=/lab/tree/{quote(opened)}")  # JupyterLab prints it as its address
-    return [*words, f"--ServerApp.extra_static_paths={kernels.root() / 'build' / 'book'}"]
+        given.append("--allow-root")
+    return given
 
 
 def run(
@@ -132,40 +104,37 @@ def run(
     `fourways run 1` runs lesson 01; `fourways run --book` runs all and builds the book. A lesson that fails does not
     stop the others; the exit code is 1 if any failed. Executed notebooks lie in `build/lessons`.
 
-    Without names, a lesson is kept as it ran before, if it passed and its text, kernels, packages and tools are the
-    same. To run it all the same, name it.
-
     `fourways run -j 4` tries all lessons on a GPU in a few minutes, four at a time, which spoils the measured times.
     After a run on your own GPU, one lesson at a time, `fourways book` shows your outputs. `--record` keeps them in
     `book/recorded`. It starts three times as many fresh processes, so it takes longer and its ranges are narrower.
     """
-    from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
     from fourways import lesson
 
     if record and jobs and jobs > 1:
         raise typer.BadParameter("a recording measures, so its lessons run one at a time: leave out --jobs")
-    asked, keep = chosen(lessons), not (lessons or record)
+    if record:
+        os.environ["FOURWAYS_RECORDS"] = "1"  # for `measuring.rounds`
+    asked = chosen(lessons)
     done: list[lesson.LessonRun] = []
     good: list[bool] = []
-    columns = (SpinnerColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=errors, disable=not errors.is_terminal) as progress:
-        line = progress.add_task("lessons", total=len(asked))
 
-        def show(target: Any, number: int, total: int) -> None:
-            progress.update(line, description=f"{target.slug}, cell {number} of {total}")
+    def ended(result: lesson.LessonRun) -> None:
+        done.append(result)
+        good.append(_tell_ended(result, record))
 
-        def ended(result: lesson.LessonRun) -> None:
-            done.append(result)
-            progress.advance(line)
-            good.append(_tell_ended(result, record))
+    tell(f"lessons to run: {len(asked)}, at a time: {jobs or lesson.at_once()}; one takes up to a minute")
+    with errors.status("starting") as status:
 
-        if not errors.is_terminal:
-            tell(f"lessons to run: {len(asked)}, at a time: {jobs or lesson.at_once()}; one takes up to a minute")
+        def show(target: lesson.Lesson, number: int, total: int) -> None:
+            status.update(f"{target.slug}, cell {number} of {total}")
+
         try:
-            results = lesson.run_all(asked, show, ended, timeout, record=record, jobs=1 if record else jobs, keep=keep)
+            results = lesson.run_all(asked, show, ended, timeout, jobs=1 if record else jobs)
         except lesson.Interrupted as interrupted:
-            _tell_interrupted(interrupted, asked, done)
+            if done:
+                console.print(lesson.outcomes(done))
+            others = " ".join(each.number for each in asked if each not in [result.lesson for result in done])
+            tell(f"{interrupted}: {len(done)} of {len(asked)} lessons done; for the others: fourways run {others}")
             raise typer.Exit(128 + interrupted.signal) from None
     console.print(lesson.outcomes(results))
     if then_book:
@@ -175,34 +144,19 @@ def run(
 
 def _tell_ended(result: Any, record: bool) -> bool:
     """Print a lesson's outcome, record it if asked, and return whether all went well."""
-    if not errors.is_terminal:
-        tell(f"{result.lesson.slug}: {result.outcome}" + ("" if result.kept else f" in {result.seconds:.0f} s"))
+    tell(f"{result.lesson.slug}: {result.outcome} in {result.seconds:.0f} s")
     if result.error:
         tell(f"{result.lesson.slug} failed in {result.error}", "red")
         return False
-    return _record(result) if record else True  # at once, because a later lesson may end the run
+    if record:  # at once, because a later lesson may end the run
+        from fourways import book as books  # imported here, because it loads much that a run does not need
 
-
-def _record(result: Any) -> bool:
-    """Record a lesson's run for the book, and return whether that succeeded."""
-    from fourways import book as books  # imported here, because it loads the linker, the profilers and CUPTI
-
-    try:
-        print(f"recorded {files.short(books.record(result))}")
-    except (books.RecordingError, OSError) as error:
-        tell(error, "red")
-        return False
+        try:
+            print(f"recorded {files.short(books.record(result))}")
+        except (books.RecordingError, OSError) as error:
+            tell(error, "red")
+            return False
     return True
-
-
-def _tell_interrupted(interrupted: Any, asked: list[Any], done: list[Any]) -> None:
-    """Print the outcomes of the finished lessons, and the command that runs the others."""
-    from fourways import lesson
-
-    if done:
-        console.print(lesson.outcomes(done))
-    numbers = [each.number for each in asked if each not in [result.lesson for result in done]]
-    tell(f"{interrupted}: {len(done)} of {len(asked)} lessons done; for the others: fourways run {' '.join(numbers)}")
 
 
 def book(context: typer.Context) -> None:
@@ -213,11 +167,38 @@ def book(context: typer.Context) -> None:
     """
     from fourways import book as books
 
-    doing = "building the book: up to half a minute"
-    if not errors.is_terminal:
-        tell(doing)
-    with errors.status(doing):
-        group = context.find_root().command
-        assert isinstance(group, typer.core.TyperGroup)
-        index = books.build(group)
-    print(f"The book: {files.short(index)}")
+    tell("building the book: up to half a minute")
+    group = context.find_root().command
+    assert isinstance(group, typer.core.TyperGroup)
+    print(f"The book: {files.short(books.build(group))}")
+
+
+def export(
+    lessons: Lessons = None,
+    student: Annotated[
+        Path | None, typer.Option(file_okay=False, help="The folder for notebooks without solutions.")
+    ] = None,
+    solutions: Annotated[Path | None, typer.Option(file_okay=False, help="The folder for notebooks with them.")] = None,
+    graded: Annotated[
+        bool, typer.Option("--graded", help="With --solutions, for nbgrader: mark each exercise, and add a test.")
+    ] = False,
+) -> None:
+    """Write lessons as Jupyter notebooks for a class, without or with the solutions of the exercises.
+
+    `fourways export --student class` writes all lessons; `fourways export 1 --student class --solutions mine` lesson 01
+    twice. A notebook that is there already and differs is never overwritten.
+
+    `fourways export 1 --solutions source/01 --graded` writes a source for nbgrader: `nbgrader generate_assignment 01`
+    makes the learners' notebook of it, without the solutions.
+    """
+    from fourways import lesson
+
+    if not student and not solutions:
+        raise typer.BadParameter("name a folder", param_hint="--student or --solutions")
+    if graded and not solutions:
+        raise typer.BadParameter("nbgrader's source holds the solutions: add --solutions", param_hint="--graded")
+    if student and solutions and student.resolve() == solutions.resolve():
+        raise typer.BadParameter("notebooks with and without solutions need two folders", param_hint="--solutions")
+    for folder, with_solutions in ((student, False), (solutions, True)):
+        for path in lesson.export(chosen(lessons), folder, with_solutions, with_solutions and graded) if folder else ():
+            print(f"wrote {files.short(path)}")

@@ -1,6 +1,6 @@
 """The commands that run a kernel's ways: `fourways check` and `fourways time`."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -45,15 +45,16 @@ def check(
         return max(1, -(-size // 256)), 256  # grid, block[, shared bytes]
     ```
 
-    A compiler compares the types first. A name that both functions return is an array that the kernel changes in place.
-    A way that refuses the kernel is a row, "not built", and the others go on. Where needed, a case also says:
+    A compiler compares the types first. A name that both functions return is an array that the kernel changes in place;
+    `reference` changes a copy. A way that refuses the kernel is a row, "not built", and the others go on. Where needed,
+    a case also says:
 
     ```python
     kernel = "scale<float, 4>"  # one of several, or a template's instance
     options = ("-DTAPS=8",)  # for the compilers
     constants = {"taps": np.ones(8, "f4")}  # for __constant__ variables
     rtol, atol, sizes = 1e-6, 1e-7, (1, 33, 99)  # sizes: what to check at
-    def same(got, right): ...  # judges answers that have no one order
+    def same(got, right): ...  # judges dictionaries, say, in any order
     same_value_races = True  # two threads may write the same value
     ```
 
@@ -83,11 +84,10 @@ def check(
         except (InputError, building.BuildError) as error:
             chosen[error] = name
     rows: list[Row] = []
-    with options.keeping(json_file) as kept:
-        for target, name in chosen.items():
-            options.say(name, "bold")
-            rows += [{"file": name, **row} for row in _judged(target, way, timeout, sanitizer)]
-            kept[:] = [checking.outcomes(rows)]
+    for target, name in chosen.items():
+        options.say(name, "bold")
+        rows += [{"file": name, **row} for row in _judged(target, way, timeout, sanitizer)]
+        options.keep(json_file, [checking.Outcomes(rows)])
     if not sanitizer and any(is_host(row["way"]) and row["outcome"] == "right" for row in rows):
         options.console.print("Not looked for on the CPU: races, overruns of static shared memory (--sanitize).")
     good = ("right", "not run", "not built", "nothing was found")
@@ -153,7 +153,6 @@ def time(
             "--sizes", "--size", help="Elements: `2^20`, `1000,2000`, `2^10:2^28`. Default 2^26, on a CPU 2^22."
         ),
     ] = None,
-    first: Annotated[bool, typer.Option("--first", help="Time process start to first result instead.")] = False,
     case: options.CaseFile = None,
     timeout: options.Timeout = 60,
     json_file: options.Json = None,
@@ -164,28 +163,22 @@ def time(
     `fourways time 1` times lesson 01. `fourways time 1 --sizes 2^10:2^28 --figure sizes.svg` times it at every doubling
     of the size, and draws bytes/s against size, with the rate of a plain copy on the GPU.
 
-    `fourways time 1 --first` times the stages of a first result, in fresh processes with cold and warm caches.
-
     `fourways time my.cu --case my_case.py` times a kernel of your own, after a check at awkward sizes as by
     `fourways check`, whose help shows a case.
 
     A kernel with a wrong answer is not timed: each way is checked before the samples and after them.
     Every row names its clock: the GPU's (device) or the host's.
     """
-    from fourways import checking, measuring
+    from fourways import checking, figures, measuring
     from fourways.ways import WAYS, missing
 
     options.one_of(way, tuple(WAYS), "--way")
     with options.refusing("--sizes"):
         elements = measuring.parse_sizes(sizes) if sizes else []
-    if first and (sizes or case):
-        option = "--sizes" if sizes else "--case"
-        raise typer.BadParameter("a first result is that of a lesson, at the lesson's one size", param_hint=option)
     target = options.target(kernel, case, timeout)
     _refuse_missing(way, missing)
     options.say(target.name, "bold")
-    figure_of = measuring.first_result_figure if first else measuring.figure
-    with options.keeping(json_file) as kept, options.errors.status("compiling") as status:
+    with options.errors.status("compiling") as status:
         ways = _ways(target, way, lambda what: status.update(f"compiling {what}"))
         if target.case:
             status.update("checking")
@@ -193,40 +186,20 @@ def time(
                 checking.check(ways, timeout=timeout)
             except checking.CheckFailure as error:
                 raise checking.CheckFailure(f"{error}\na wrong answer is not timed") from None
-        for tables in _timed(ways, target, elements, first, lambda text: status.update(f"timing {text}")):
-            for table in tables:
-                table.rows = [row | {"kernel": ways.kernel} for row in table.rows]
-            kept[:] = [table for table in tables if table.rows]
-        if not kept:
-            reasons = [f"{way}: {reason}" for way, reason in ways.missing.items()]
-            raise RuntimeError(f"nothing was timed: {tables[0].note or '; '.join(reasons)}")
-    for table in kept:
-        options.console.print(table)
-    for line in measuring.warnings([row for table in kept if table.name == "timing" for row in table.rows]):
+        status.update(f"timing {target.name}")
+        timed = measuring.time_sizes(ways, elements, lambda text: status.update(f"timing {text}"))
+        for table in timed if elements else [measuring.compare(ways)]:
+            table.rows = [row | {"kernel": ways.kernel} for row in table.rows]
+            if table.rows:
+                options.keep(json_file, [table])
+    if not table.rows:
+        reasons = [f"{way}: {reason}" for way, reason in ways.missing.items()]
+        raise RuntimeError(f"nothing was timed: {table.note or '; '.join(reasons)}")
+    options.console.print(table)
+    for line in measuring.warnings(table.rows):
         options.tell(f"Doubtful: {line}", "yellow")
-    options.keep(None, [], figure, lambda: figure_of(kept[0].rows, ways.kernel))
-
-
-def _timed(
-    ways: Any, target: Any, sizes: Sequence[int], first: bool, say: Callable[[str], None]
-) -> Iterator[list[Any]]:
-    """Yield the tables of everything timed so far; the last ones are complete."""
-    from fourways import measuring
-
-    if first:
-        try:
-            table = measuring.first_results(target.name, (*ways.runnable,), measuring.WARM, measuring.COLD_SECONDS, say)
-        except measuring.FirstResultError as error:
-            if error.others:
-                yield [error.others]
-            raise
-        yield [table]
-    elif sizes:
-        for table in measuring.time_sizes(ways, sizes, say):
-            yield [table]
-    else:
-        say(target.name)
-        yield [measuring.compare(ways)]
+    if figure:
+        figures.save(measuring.figure(table.rows, ways.kernel), figure)
 
 
 def _ways(target: Any, asked: Sequence[str] | None, say: Callable[[str], None] = lambda _: None) -> Any:

@@ -1,7 +1,7 @@
 """Helpers that the commands share: options, checks before any work, and the output of results."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -94,38 +94,10 @@ def asked_size(text: str) -> int:
         return size
 
 
-def keep(file: Path | None, tables: Sequence[Any], figure_file: Path | None, figure: Callable[[], Any]) -> None:
-    """Write the tables as JSON, then the figure that `figure()` makes, each if a file is given.
-
-    `keeping` is for measurements that may fail half-way.
-    """
-    from fourways import figures
-
-    _write(file, tables)
-    if figure_file:
-        figures.save(figure(), figure_file)
-
-
-@contextmanager
-def keeping(file: Path | None) -> Iterator[list[Any]]:
-    """Write the tables that the block puts into the list as JSON: at its end, and also if it fails or is interrupted.
-
-    After a failure the file holds its message under `failure`.
-    """
-    tables: list[Any] = []
-    try:
-        yield tables
-    except BaseException as error:
-        if tables:
-            _write(file, tables, failure=str(error) or type(error).__name__)
-        raise
-    _write(file, tables)
-
-
-def _write(file: Path | None, tables: Sequence[Any], **more: str) -> None:
+def keep(file: Path | None, tables: Sequence[Any]) -> None:
+    """Write the tables as JSON, if a file is given."""
     if file:
-        rows = {table.name: table.rows for table in tables}
-        files.write_text(file, files.results(toolchain.stamp(), rows, **more))
+        files.write_text(file, files.results(toolchain.stamp(), {table.name: table.rows for table in tables}))
 
 
 def say(text: object, style: str = "", to: Console = console) -> None:

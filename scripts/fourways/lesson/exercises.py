@@ -45,11 +45,13 @@ def _halves(source: str) -> tuple[str, str]:
 
 
 def _judges(statement: ast.stmt) -> bool:
-    """Return whether a statement calls `checking.exercise` or a judge: `judge`, or a name that begins with `check_`."""
+    """Return whether a statement calls a judge: of `exercises`, `checking.exercise`, `judge`, or a name `check_…`."""
     if not isinstance(statement, ast.Expr | ast.Assign | ast.Assert):
         return False
-    called = (ast.unparse(node.func).split(".")[-1] for node in ast.walk(statement) if isinstance(node, ast.Call))
-    return any(name in ("exercise", "judge") or name.startswith("check_") for name in called)
+    called = (ast.unparse(node.func).split(".") for node in ast.walk(statement) if isinstance(node, ast.Call))
+    return any(
+        name[0] == "exercises" or name[-1] in ("exercise", "judge") or name[-1].startswith("check_") for name in called
+    )
 
 
 def _binding(tree: ast.AST) -> Iterator[str]:

@@ -1,11 +1,9 @@
 """Lessons as Jupyter notebooks for yourself or a class, with or without the solutions.
 
-A lesson is MyST, which Jupyter shows only in part. So pictures become plain Markdown, with their files beside the
-notebook; boxes become quotations; citations become links; hints and answers become HTML folds. A question gets a cell
-for your guess, and drawings for the book's dark pages are left out. A link to a lesson leads to its notebook if the
-folder has it, else to the lesson in the clone.
-
-A notebook for download stands alone: it holds its pictures.
+A lesson is MyST, which Jupyter shows only in part. So pictures become a part of the notebook; boxes become quotations;
+citations become links; hints and answers become HTML folds. A question gets a cell for your guess, and drawings for the
+book's dark pages are left out. A link to a lesson leads to its notebook if the folder has it, and any other link to the
+file in the clone.
 
 Jupyter ignores tags, too. So a cell that needs a GPU or a way begins with `%%needs`: where something is missing, it
 names that and shows the recorded output.
@@ -21,20 +19,21 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 from fourways import files, kernels
 from fourways.lesson.exercises import exercises
 from fourways.lesson.folds import asked, deeper
+from fourways.lesson.included import with_files
 from fourways.lesson.needs import MAGIC, needs
 from fourways.lesson.notebook import Lesson, tags
-from fourways.lesson.recorded import anchors
-from fourways.lesson.sources import cited, sources
 
 _IMAGE = re.compile(r"^```\{image\} +\.\./book/(\S+)\n(.*?)^```\n?", re.DOTALL | re.MULTILINE)
 _BOX = re.compile(r"^(:{3,}|`{3,})\{admonition\} ([^\n]*)\n(?::class: [^\n]*\n)?(.*?)^\1$", re.DOTALL | re.MULTILINE)
 _FOLD = re.compile(r"^(:{3,})\{dropdown\} ([^\n]*)\n(.*?)^\1$", re.DOTALL | re.MULTILINE)
+_CITATION = re.compile(r"\{cite\}`([^`]+)`")
 _GUESS = "*Your guess, before you run the next cell:*"
-_LINK = re.compile(r"\]\((?!https?:|#)([^)\s#]+)(?:#[^)\s]*)?\)")
+_LINK = re.compile(r"\]\((?!https?:|data:|#)([^)\s#]+)(?:#[^)\s]*)?\)")
 _START = f"""\
 # Run this notebook with the Python of a clone of Four Ways.
 # A cell that begins with {MAGIC} runs where this machine has what it names.
@@ -50,52 +49,47 @@ class ExportError(RuntimeError):
 def export(lessons: Iterable[Lesson], folder: Path, solutions: bool = False, graded: bool = False) -> list[Path]:
     """Write `NN_slug.ipynb` for every lesson into `folder`, and return these paths.
 
-    Pictures and files of the book that a lesson shows or links are copied, too. Without `solutions`, the cells tagged
-    `solution` are left out. Raises ExportError, before it writes anything, if the folder holds a different notebook of
-    that name: it may be somebody's work.
+    Without `solutions`, the cells tagged `solution` are left out. Raises ExportError, before it writes anything, if the
+    folder holds a different notebook of that name: it may be somebody's work.
 
     `graded` makes sources for nbgrader. Each exercise is worth a point, and a test follows it. The solution stands in
     the exercise's cell, between the marks at which `nbgrader generate_assignment` cuts it out.
     """
     import nbformat
 
-    lessons, citable = list(lessons), sources()
+    lessons = list(lessons)
     there = {each.slug for each in lessons} | {path.stem for path in folder.glob("*.ipynb")}
-    contents: dict[Path, bytes] = {}
+    texts: dict[Path, str] = {}
     for lesson in lessons:
-        notebook, beside = _plain(lesson, citable, folder, there, solutions and not graded)
+        notebook = _plain(lesson, solutions and not graded)
+        for cell in notebook.cells:
+            if cell.cell_type == "markdown":
+                cell.source = _LINK.sub(lambda match: f"]({_target(match[1], folder, there)})", cell.source)
         if graded:
             _grade(notebook, lesson)
-        contents |= {folder / name: (kernels.root() / "book" / name).read_bytes() for name in beside}
-        contents[folder / f"{lesson.slug}.ipynb"] = (nbformat.writes(notebook) + "\n").encode()
-    notebooks = [path for path in contents if path.suffix == ".ipynb"]
-    kept = [path.name for path in notebooks if path.exists() and path.read_bytes() != contents[path]]
+        texts[folder / f"{lesson.slug}.ipynb"] = nbformat.writes(notebook) + "\n"
+    kept = [path.name for path, text in texts.items() if path.exists() and path.read_text("utf-8") != text]
     if kept:
         raise ExportError(f"{folder} holds other versions of {', '.join(kept)}; name another folder, or move them away")
-    for path, content in contents.items():
-        files.write_bytes(path, content)
-    return notebooks
+    for path, text in texts.items():
+        files.write_text(path, text)
+    return list(texts)
 
 
 def alone(lesson: Lesson) -> Any:
-    """Return a lesson as a notebook that stands alone, for download, without the solutions."""
-    return _plain(lesson, sources(), None, set(), False)[0]
+    """Return a lesson as a notebook for download, without the solutions. Its links are those of the lesson."""
+    return _plain(lesson, solutions=False)
 
 
-def _plain(
-    lesson: Lesson, citable: dict[str, str], folder: Path | None, there: set[str], solutions: bool
-) -> tuple[Any, list[str]]:
-    """Return a lesson as a notebook for Jupyter, and the names below `book/` of the files that belong beside it.
-
-    `there` are the slugs of the notebooks in its `folder`. Without a folder, the notebook stands alone.
-    """
+def _plain(lesson: Lesson, solutions: bool) -> Any:
+    """Return a lesson as a notebook for Jupyter."""
     import nbformat
 
-    notebook, rewritten = copy.deepcopy(lesson.notebook), _Links(lesson, folder, there)
+    notebook, addresses = copy.deepcopy(lesson.notebook), _addresses()
     cells: list[Any] = []
     guessing = False
-    marks = zip(notebook.cells, asked(notebook), deeper(notebook), anchors(notebook), strict=True)
-    for cell, answers, is_deeper, section in marks:
+    marks = zip(notebook.cells, asked(notebook), deeper(notebook), strict=True)
+    for cell, answers, is_deeper in marks:
         if answers and not guessing:
             cells.append(nbformat.v4.new_markdown_cell(_GUESS))
         guessing = answers
@@ -104,7 +98,7 @@ def _plain(
         if "hide-input" in tags(cell):
             cell.metadata["jupyter"] = {"source_hidden": True}
         if wanted := needs(cell):
-            cell.source = f"{MAGIC} {' '.join(wanted)}  # in the book: {lesson.slug}.html#{section}\n{cell.source}"
+            cell.source = f"{MAGIC} {' '.join(wanted)}  # recorded in {lesson.slug}\n{cell.source}"
         if solutions or "solution" not in tags(cell):
             cells.append(cell)
     cells.insert(1, nbformat.v4.new_code_cell(_START.format(lesson.slug)))
@@ -112,43 +106,40 @@ def _plain(
     for number, cell in enumerate(notebook.cells):
         cell.id = f"{lesson.slug}-{number}"  # the same bytes for the same lesson
         if cell.cell_type == "markdown":
-            text = _FOLD.sub(
-                _fold, _BOX.sub(_quote, _LINK.sub(rewritten.link, _IMAGE.sub(rewritten.picture, cell.source)))
-            )
-            cell.source = cited(text, citable).replace("```cuda", "```c++")
-    return notebook, rewritten.beside
+            text = _FOLD.sub(_fold, _BOX.sub(_quote, _IMAGE.sub(_picture, with_files(lesson, cell.source))))
+            cell.source = _CITATION.sub(lambda match: _cited(match[1], addresses), text).replace("```cuda", "```c++")
+    return notebook
 
 
-class _Links:
-    """The pictures and links of a notebook in `folder`; `beside` collects the files of the book that it needs there."""
+def _target(link: str, folder: Path, there: set[str]) -> str:
+    """Return what a lesson's link to a file becomes in `folder`, which has notebooks of the slugs `there`."""
+    lessons = (kernels.root() / "lessons").resolve()
+    target = (lessons / link).resolve()
+    if target.suffix == ".md" and target.parent == lessons and target.stem in there:
+        return f"{target.stem}.ipynb"
+    return os.path.relpath(target, folder.resolve()) if target.is_file() else link
 
-    def __init__(self, lesson: Lesson, folder: Path | None, there: set[str]) -> None:
-        self.lesson, self.folder, self.there = lesson, folder, there
-        self.beside: list[str] = []
 
-    def picture(self, match: re.Match[str]) -> str:
-        if "only-dark" in match[2]:
-            return ""
-        where = match[1]
-        if self.folder is None:
-            content = base64.b64encode((kernels.root() / "book" / where).read_bytes()).decode()
-            where = f"data:{mimetypes.guess_type(where)[0]};base64,{content}"
-        else:
-            self.beside.append(where)
-        words = re.search(r":alt: (.*)", match[2])
-        return f"![{words[1] if words else ''}]({where})\n"
+def _picture(match: re.Match[str]) -> str:
+    """Return an image directive as an image that holds the file's content; "" for a drawing of the dark pages."""
+    if "only-dark" in match[2]:
+        return ""
+    kind, _ = mimetypes.guess_type(match[1])
+    content = base64.b64encode((kernels.root() / "book" / match[1]).read_bytes()).decode()
+    words = re.search(r":alt: (.*)", match[2])
+    return f"![{words[1] if words else ''}](data:{kind};base64,{content})\n"
 
-    def link(self, match: re.Match[str]) -> str:
-        if self.folder is None:
-            return match[0]
-        lessons = self.lesson.path.parent.resolve()
-        target, book = (lessons / match[1]).resolve(), kernels.root() / "book"
-        if target.suffix == ".md" and target.parent == lessons and target.stem in self.there:
-            return f"]({target.stem}.ipynb)"
-        if target.is_file() and target.is_relative_to(book):
-            self.beside.append(str(target.relative_to(book)))
-            return f"]({self.beside[-1]})"
-        return f"]({os.path.relpath(target, self.folder.resolve())})" if target.is_file() else match[0]
+
+def _addresses() -> dict[str, str]:
+    """Return the address of each source in `book/references.bib`, by its key."""
+    text = (kernels.root() / "book" / "references.bib").read_text(encoding="utf-8")
+    entries = re.findall(r"^@\w+\{([^,]+),.*?\b(?:url|doi) = \{([^}]+)\}", text, re.DOTALL | re.MULTILINE)
+    return {key: urljoin("https://doi.org/", url_or_doi) for key, url_or_doi in entries}
+
+
+def _cited(keys: str, addresses: dict[str, str]) -> str:
+    """Return a citation as links in parentheses: `([nvrtc](https://...); [cub](https://...))`."""
+    return f"({'; '.join(f'[{key}]({addresses[key]})' for key in keys.replace(' ', '').split(','))})"
 
 
 def _quote(match: re.Match[str]) -> str:

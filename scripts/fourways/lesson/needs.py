@@ -25,8 +25,8 @@ def skip_reason(cell: Any) -> str | None:
 def load_ipython_extension(shell: Any) -> None:
     """Make cells that begin with `%%needs` run only where nothing is missing: `%load_ext fourways.lesson`.
 
-    Elsewhere such a cell says what is missing. If its first line names a place in the book, as
-    `%%needs gpu  # in the book: 01_doublify.html#time`, the cell also shows the outputs that were recorded there.
+    Elsewhere such a cell says what is missing, and shows what was recorded of it in the lesson that its first line
+    names: `%%needs gpu  # recorded in 01_doublify`.
     """
     shell.input_transformers_cleanup.append(_without_needs)
     shell.register_magic_function(_skip, "cell", MAGIC.removeprefix("%%"))
@@ -42,8 +42,8 @@ def _without_needs(lines: list[str]) -> list[str]:
 def _skip(line: str, code: str) -> None:
     """Run the magic `%%needs` for a cell that lacks something: say what, and show the recorded outputs."""
     print(f"Skipped: {_reason(_named(line))}")
-    if place := re.search(r"# .*?(\w+)\.html#([\w-]+)", line):
-        recorded.show(place[1], place[2], code)
+    if lesson := re.search(r"# recorded in (\w+)", line):
+        recorded.show(lesson[1], code)
 
 
 def _named(line: str) -> list[str]:

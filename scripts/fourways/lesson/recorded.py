@@ -1,9 +1,7 @@
-"""Recorded notebooks: a cell's outputs, the kernels that they come from, rows, and a cell's section in the book."""
+"""Recorded notebooks: the outputs of a cell, the kernels that they come from, and the rows of tables."""
 
 import hashlib
-import os
 import re
-import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -11,29 +9,10 @@ from typing import Any
 from fourways import kernels, tables
 from fourways.lesson.notebook import Lesson, tags
 
-BOOK = "FOURWAYS_BOOK"
-"""The variable with the book's address at the notebook's server, if that server shows the book."""
 NOT_RECORDED = "Not recorded."
 OTHER_KERNEL = "Not recorded with today's kernel."
-_LINES = (NOT_RECORDED, OTHER_KERNEL)
-
-
-def anchors(notebook: Any) -> list[str]:
-    """Return for each cell of a lesson's notebook the anchor of its section on the book's page."""
-    anchor, by_cell = "", []
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown":
-            text = re.sub(r"^(`{3,}|:{3,}).*?^\1$", "", cell.source, flags=re.DOTALL | re.MULTILINE)
-            for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE):
-                anchor = as_anchor(heading)
-        by_cell.append(anchor)
-    return by_cell
-
-
-def as_anchor(heading: str) -> str:
-    """Return the anchor of a heading on the book's pages, by docutils' rule."""
-    letters = unicodedata.normalize("NFKD", heading.lower()).encode("ascii", "ignore").decode()
-    return re.sub("^[-0-9]+|-+$", "", re.sub("[^a-z0-9]+", "-", " ".join(letters.split())))
+OTHER_PROGRAM = "Not recorded with today's program."
+_LINES = (NOT_RECORDED, OTHER_KERNEL, OTHER_PROGRAM)
 
 
 def outputs(lesson: Lesson, recording: Path | None = None) -> list[list[Any]]:
@@ -41,17 +20,22 @@ def outputs(lesson: Lesson, recording: Path | None = None) -> list[list[Any]]:
 
     The default is the lesson's notebook in `book/recorded`. A line stands in place of the outputs: NOT_RECORDED, if
     there is no such cell; OTHER_KERNEL, if a kernel or binding of the lesson has changed since, and the cell may use
-    the GPU.
+    the GPU; OTHER_PROGRAM, if a program that the cell runs has.
     """
     recorded = _read(recording or _recording(lesson.slug))
     by_source = _by_source(recorded)
-    is_other = recorded and recorded.metadata["fourways"]["stamp"]["kernels"] != kernel_hashes(lesson)
+    stamp = recorded.metadata["fourways"]["stamp"] if recorded else {}
+    is_other = recorded and stamp["kernels"] != kernel_hashes(lesson)
+    programs = program_hashes(lesson)
+    changed = [name for name, digest in programs.items() if stamp.get("programs", {}).get(name) != digest]
 
     def of_cell(cell: Any) -> list[Any]:
         if cell.cell_type != "code":
             return []
         if (cell_outputs := by_source.get(cell.source.strip())) is None:
             return [_line(NOT_RECORDED)]
+        if any(name in cell.source for name in changed):
+            return [_line(OTHER_PROGRAM)]
         on_host = {"way-host", "needs-host"} & set(tags(cell)) and "gpu" not in tags(cell)
         return [_line(OTHER_KERNEL)] if is_other and cell_outputs and not on_host else cell_outputs
 
@@ -78,7 +62,19 @@ def kernel_hashes(lesson: Lesson) -> dict[str, str]:
     """Return for each kernel of a lesson the SHA-256 of its text and of its binding's files."""
     aot = kernels.root() / "cpp" / "aot"
     sources = {name: (kernels.path(name), aot / f"{name}.cu", aot / f"{name}.cpp") for name in lesson.kernels}
-    return {name: digest(file.read_bytes() for file in _with_headers(files)) for name, files in sources.items()}
+    return {name: _digest(_with_headers(files)) for name, files in sources.items()}
+
+
+def program_hashes(lesson: Lesson) -> dict[str, str]:
+    """Return for each file or folder of `lessons/programs` that a cell of the lesson names the SHA-256 of its files."""
+    named = {name for cell in lesson.notebook.cells for name in re.findall(r"\bprograms/[\w.]+", cell.source)}
+    paths = {name: lesson.path.parent / name for name in sorted(named)}
+    files = {name: [path] if path.is_file() else sorted(path.glob("*.*")) for name, path in paths.items()}
+    return {name: _digest(path for path in inside if path.is_file()) for name, inside in files.items() if inside}
+
+
+def _digest(paths: Iterable[Path]) -> str:
+    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
 
 
 def _with_headers(sources: Iterable[Path]) -> list[Path]:
@@ -90,11 +86,6 @@ def _with_headers(sources: Iterable[Path]) -> list[Path]:
                 both = (header, header.with_suffix(".cpp"))
                 collected += [each for each in both if each.is_file() and each not in collected]
     return collected
-
-
-def digest(contents: Iterable[bytes]) -> str:
-    """Return the SHA-256 of the contents, joined."""
-    return hashlib.sha256(b"".join(contents)).hexdigest()
 
 
 def _recording(slug: str) -> Path:
@@ -119,8 +110,8 @@ def _line(text: str) -> Any:
     return new_output("display_data", {"text/markdown": f"*{text}*", "text/plain": text})
 
 
-def show(slug: str, anchor: str, code: str) -> None:
-    """Show in a notebook the recorded outputs of the cell of lesson `slug` with this `code`, and a link to its section.
+def show(slug: str, code: str) -> None:
+    """Show in a notebook the recorded outputs of the cell of lesson `slug` with this `code`, and where they come from.
 
     Shows nothing if the lesson was not recorded, or the cell was skipped or had no output.
     """
@@ -132,23 +123,10 @@ def show(slug: str, anchor: str, code: str) -> None:
         return
     stamp = notebook.metadata["fourways"]["stamp"]
     where = f"{stamp['device'] or 'a machine without a GPU'}, {stamp['date'][:10]}"
-    said = f"Recorded on {where}" if outputs else f"This cell has changed since it was recorded on {where}"
-    display(_linked(said, slug, anchor), raw=True)
+    print(f"Recorded on {where}:" if outputs else f"This cell has changed since it was recorded on {where}.")
     for output in outputs or ():
         if "data" in output:
             data = {kind: content for kind, content in output.data.items() if kind != tables.MIME}
             display(data, metadata=output.metadata, raw=True)
         elif "text" in output:
             print(output.text, end="")
-
-
-def _linked(said: str, slug: str, anchor: str) -> dict[str, str]:
-    """Return a line that ends with a link to a section of the book, or if no book is built, with the remedy."""
-    book = kernels.root() / "build" / "book"
-    name = f"lessons/{slug}.html"
-    path = f"{os.path.relpath(book, Path.cwd())}/{name}#{anchor}"
-    if not (book / name).is_file():
-        text = f"{said}. `fourways book` builds the book, where it is {path}:"
-        return {"text/plain": text, "text/markdown": text}
-    address = f"{os.environ[BOOK]}/{name}#{anchor}" if os.environ.get(BOOK) else path
-    return {"text/plain": f"{said}. In the book: {path}", "text/markdown": f"{said}. [In the book]({address}):"}

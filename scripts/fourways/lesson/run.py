@@ -17,10 +17,8 @@ import psutil
 from fourways import files, kernels, toolchain
 from fourways.lesson.needs import skip_reason
 from fourways.lesson.notebook import Lesson
-from fourways.lesson.result import LessonRun, check_writable, restore, shared_digest, write
+from fourways.lesson.result import LessonRun, check_writable, write
 
-RECORDS = "FOURWAYS_RECORDS"
-"""The environment variable that is set in a lesson that is recorded (`measuring.rounds`)."""
 Progress = Callable[[Lesson, int, int], None]
 """Called before each code cell with the lesson, the cell's number from 1, and the number of code cells."""
 
@@ -43,37 +41,28 @@ def run_all(
     progress: Progress = lambda *_: None,
     ended: Callable[[LessonRun], None] = lambda _: None,
     timeout: int = 600,
-    wrong: bool = False,
-    record: bool = False,
     jobs: int | None = None,
-    keep: bool = False,
 ) -> list[LessonRun]:
     """Execute lessons, `jobs` at a time (default: `at_once()`), each in a fresh Jupyter kernel of this interpreter.
 
     Returns the results in the order of `lessons`; `ended` is called with each result when its lesson ends. A failing
     cell, or a file that cannot be read or written, ends its lesson, not the others. `timeout` is in seconds per cell.
-    `wrong` also runs the cells tagged `wrong`, as tests do; `record` repeats slow measurements as often as a recording
-    needs. The executed notebooks are written to `build/lessons/NN_slug.ipynb`. A complete run that was alone on the
-    machine is stamped there with the machine's versions and its `kernel_hashes`, so that the book can show it. With
-    `keep`, a lesson that passed before, and whose text, kernels, packages and tools are still the same, keeps that
-    run's notebook, and does not run.
+    The executed notebooks are written to `build/lessons/NN_slug.ipynb`. A complete run that was alone on the machine is
+    stamped there with the machine's versions and its `kernel_hashes`, so that the book can show it.
     Raises Interrupted if a signal ends the run; the results of unfinished lessons are lost.
     """
     jobs = jobs or at_once()
-    alone, shared = min(jobs, len(lessons)) == 1, shared_digest()
-    variables = toolchain.child_environment() | ({RECORDS: "1"} if record else {})
+    alone, variables = min(jobs, len(lessons)) == 1, toolchain.child_environment()
     ending, one_at_a_time = threading.Event(), threading.Lock()
 
     def one(lesson: Lesson) -> LessonRun:
         result = LessonRun(lesson)
         try:
-            if not (keep and restore(result, shared)):
-                check_writable(lesson)
-                result.notebook = deepcopy(lesson.whole if wrong else lesson.notebook)
-                _execute(result, progress, timeout, variables)
-                if not ending.is_set():
-                    stamped = alone and not (wrong or result.gaps)
-                    write(result, stamped, None if wrong or not (alone or not toolchain.gpus()) else shared)
+            check_writable(lesson)
+            result.notebook = deepcopy(lesson.notebook)
+            _execute(result, progress, timeout, variables)
+            if not ending.is_set():
+                write(result, stamped=alone and not result.gaps)
         except (OSError, ValueError) as error:
             result.error = result.error or f"its files: {error}"
         with one_at_a_time:  # before this thread's next lesson, which may measure

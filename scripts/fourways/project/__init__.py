@@ -138,7 +138,8 @@ def _check_derived(case: Case, values: dict[str, Any], size: int) -> None:
         except Exception as error:
             raise CaseError(f"{told} at size {size}: {type(error).__name__}: {error}") from None
         if not is_same:
-            raise CaseError(f"{told} is {got} at size {size}; there the case has {wanted}")
+            hint = f'; a shape is a tuple: "({text},)"' if key in arrays and not isinstance(got, tuple) else ""
+            raise CaseError(f"{told} is {got} at size {size}; there the case has {wanted}{hint}")
         seen.setdefault(key, got)
 
 

@@ -1,4 +1,4 @@
-"""The command `fourways profile`."""
+"""The commands that watch a program run: `fourways profile`, `fourways timeline`."""
 
 import tempfile
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from fourways import files
 from fourways.cli import options
 
 
@@ -19,7 +20,6 @@ def profile(
     entry: Annotated[str | None, typer.Option(help="The kernel to profile, of several that a way calls.")] = None,
     case: options.CaseFile = None,
     clocks: Annotated[str, typer.Option(help="`base`: hold the GPU's base clock. `none`: leave it.")] = "base",
-    full: Annotated[bool, typer.Option("--full", help="Collect Nsight Compute's full set: slower.")] = False,
     report: Annotated[
         Path | None,
         typer.Option(help="Keep the report here (.ncu-rep), for Nsight Compute.", callback=options.writable),
@@ -46,7 +46,7 @@ def profile(
     with tempfile.TemporaryDirectory(prefix="fourways-") as place:
         kept = Path(target)
         if kept.suffix != ".ncu-rep":
-            chosen = ["--clock-control", clocks, *(["--set", "full"] if full else [])]
+            chosen = ["--clock-control", clocks]
             if kept.suffix == ".py":
                 if reason := toolchain.missing("gpu"):
                     raise RuntimeError(f"nothing to profile: {reason}")
@@ -64,7 +64,7 @@ def profile(
             kept = profiling.ncu(program, *(arguments or ()), report=output, **how)
         tables: list[Any] = [profiling.metrics(kept), profiling.lines(kept)]
     options.console.print(*tables)
-    options.keep(json_file, tables, None, lambda: None)
+    options.keep(json_file, tables)
 
 
 def _program(target: str, way: str, size: int, case: Path | None, folder: Path) -> Path:
@@ -75,3 +75,48 @@ def _program(target: str, way: str, size: int, case: Path | None, folder: Path) 
     path = folder / f"{Path(target).stem}_{way}.py"
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def timeline(
+    name: Annotated[str, typer.Argument(metavar="PROGRAM", help="A Python program, or a lesson's number or name.")],
+    arguments: Annotated[list[str] | None, typer.Argument(help="The arguments of a program of your own.")] = None,
+    way: Annotated[str, typer.Option("--way", "-w", help="nvrtc, nvcc, pycuda or pybind11.")] = "nvrtc",
+    size: options.Size = "2^26",
+    trace: Annotated[
+        Path | None,
+        typer.Option(help="The JSON file to write for Perfetto (ui.perfetto.dev).", callback=options.writable),
+    ] = None,
+    json_file: options.Json = None,
+    figure: options.FigureFile = None,
+) -> None:
+    """Show when host and GPU did what in a program, recorded by CUPTI: kernels, copies, CUDA calls.
+
+    `fourways timeline program.py` records a Python program of your own. Comments of one word in it, such as `# import`
+    or `# launch`, and NVTX ranges show in the figure.
+
+    `fourways timeline 1` records one way of lesson 01's kernel, from its imports to ten more launches.
+
+    `fourways timeline 1 --figure timeline.svg --trace trace.json` draws it, and writes it for Perfetto. It needs a
+    GPU, but no rights to its counters.
+    """
+    from fourways import figures, lesson, timeline, timeline_figure
+    from fourways.tables import Table
+
+    program: Path | str = Path(name)
+    if Path(name).suffix == ".py":
+        title = Path(name).name
+        if not Path(name).is_file():
+            raise typer.BadParameter(f"no file {name}", param_hint="PROGRAM")
+    else:
+        found, elements = lesson.find(name), options.asked_size(size)
+        options.gpu_way(way)
+        program, title = lesson.program(found, way, elements, launches=10), f"{found.slug}, {way}"
+    with options.errors.status(f"recording {title}"):
+        rows = timeline.record(program, *(arguments or ()))
+    table = timeline.table(rows)
+    options.console.print(table)
+    if trace:
+        files.write_text(trace, timeline.trace_json(rows))
+    options.keep(json_file, [table, Table("timeline", rows)])  # from all rows trace, figure and table can be made again
+    if figure:
+        figures.save(timeline_figure.figure(rows, title), figure)
