@@ -1,6 +1,5 @@
 """The book of this clone, in a browser: every lesson has its page, which asks nobody for anything."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -64,14 +63,6 @@ def test_every_lesson_is_a_page_and_every_command_has_a_section(real: Path) -> N
     for name, command in get_command(cli.app).commands.items():
         assert f'id="fourways-{name}"' in page
         assert [one.opts for one in command.params if one.param_type_name == "option" and one.opts[0] not in page] == []
-
-
-def test_a_copys_skipped_cells_name_sections_of_the_book(real: Path, tmp_path: Path) -> None:
-    named = set()
-    for path in lesson.export(lesson.all_lessons(), tmp_path):
-        named |= set(re.findall(r"%%needs [^#]+# in the book: (\w+\.html)#([\w-]+)", path.read_text()))
-    assert len(named) > len(lesson.all_lessons())
-    assert [place for place in named if f'id="{place[1]}"' not in (real / "lessons" / place[0]).read_text()] == []
 
 
 @pytest.mark.parametrize("width", [375, 1280])

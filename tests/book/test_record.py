@@ -86,8 +86,6 @@ def test_the_book_shows_this_machines_run_if_it_is_whole_fresh_and_on_a_gpu(
     lesson.run_all([found])
     assert merge.shown(found) == clone / "build" / "lessons" / "05_test.ipynb"
     assert "**Test GPU 1**" in merge.merge(found, merge.shown(found)).cells[0].source
-    lesson.run_all([found], wrong=True)
-    assert merge.shown(found) == recorded, "the run of a test, with wrong answers"
     stamp = toolchain.stamp()
     monkeypatch.setattr(toolchain, "stamp", lambda: stamp | {"device": None})
     lesson.run_all([found])
@@ -142,6 +140,17 @@ def test_a_kernels_hash_sees_its_text_and_all_files_of_its_binding(clone: Path, 
     (aot / name).write_text(f"{(aot / name).read_text()}// changed\n")
     after = lesson.kernel_hashes(lesson.find("5"))
     assert [each for each in ("doublify", "scan") if before[each] != after[each]] == [kernel] * bool(kernel)
+
+
+def test_a_cell_that_runs_a_changed_program_is_not_recorded(tmp_path: Path, root: Path) -> None:
+    """The others of its lesson are."""
+    shutil.copytree(root / "lessons" / "programs", tmp_path / "programs")
+    page = lesson.Lesson(Path(shutil.copy(lesson.find("02").path, tmp_path)))
+    before = lesson.unrecorded(page)
+    program = tmp_path / "programs" / "02_invert.py"
+    program.write_text(program.read_text() + "# changed\n")
+    said = "!python programs/02_invert.py: Not recorded with today's program."
+    assert lesson.unrecorded(page) == [*before, said]
 
 
 def test_a_text_names_neither_clone_nor_environment_nor_home(monkeypatch: pytest.MonkeyPatch) -> None:

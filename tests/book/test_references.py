@@ -1,10 +1,7 @@
-"""The book's sources: each is cited, has a link, and stands below the lessons that cite it."""
+"""The book's sources: each is cited and has a link."""
 
 import re
 from pathlib import Path
-
-from fourways import lesson
-from fourways.book import course
 
 CITED = re.compile(r"\{cite\}`([^`]+)`")
 
@@ -20,8 +17,3 @@ def test_every_source_is_cited_and_has_a_link(root: Path) -> None:
     texts = [path.read_text() for folder in ("book", "lessons") for path in (root / folder).glob("*.md")]
     cited = {key.strip() for text in texts for group in CITED.findall(text) for key in group.split(",")}
     assert linked.keys() == cited
-
-
-def test_the_list_has_every_lesson_with_sources() -> None:
-    listed = re.findall(r"\(lessons/(\w+)\)", course.citations())
-    assert set(listed) == {each.slug for each in lesson.lessons_and_pages() if CITED.search(each.path.read_text())}

@@ -13,7 +13,7 @@ import typer
 from typer.cli import get_docs_for_click
 from typer.core import TyperGroup
 
-from fourways import files, kernels, lesson, toolchain
+from fourways import files, kernels, lesson
 from fourways.book import course, overview
 from fourways.book.merge import BookError, merge, shown
 from fourways.ways import WAYS
@@ -24,9 +24,9 @@ log = logging.getLogger(__name__)
 def build(commands: TyperGroup, out: Path | None = None) -> Path:
     """Build the book into the folder `out` (default `build/book`) and return its `index.html`.
 
-    The folder is replaced as a whole, or kept if it was made of the same sources by the same programs.
-    The page on commands shows the help of each of `commands`. Lessons with cells that are not recorded are logged as
-    warnings. Raises BookError if Jupyter Book is missing or its build gives any warning; `out` then stays unchanged.
+    The folder is replaced as a whole. The page on commands shows the help of each of `commands`. Lessons with cells
+    that are not recorded are logged as warnings. Raises BookError if Jupyter Book is missing or its build gives any
+    warning; `out` then stays unchanged.
     """
     if not (find_spec("jupyter_book") and find_spec("jupyter_book.cli")):  # Jupyter Book 2 is another program
         raise BookError("Jupyter Book 1 is not installed in this Python. `make setup` installs it (the extra `book`).")
@@ -38,15 +38,10 @@ def build(commands: TyperGroup, out: Path | None = None) -> Path:
     with TemporaryDirectory(prefix=".book-", dir=out.parent) as folder:
         source = Path(folder, "source")
         assemble(source, commands)
-        made_of = out / ".made-of"
-        sources = _digest(source)
-        if made_of.is_file() and made_of.read_text() == sources:
-            return out / "index.html"
         html = render(source, Path(folder, "output"))
         shutil.rmtree(html / "_sources" / "lessons")  # they hold solutions, which no download does
         for each in lesson.lessons_and_pages():
             nbformat.write(lesson.alone(each), html / "lessons" / f"{each.slug}.ipynb")
-        (html / made_of.name).write_text(sources)
         if out.exists():
             out.rename(Path(folder, "old"))  # deleted with the temporary folder
         html.rename(out)
@@ -78,22 +73,11 @@ def assemble(source: Path, commands: TyperGroup) -> None:
     made = {
         "_commands.md": _help(commands),
         "_lessons.md": course.tables(ending=""),
-        "_citations.md": course.citations(),
-        "_overview.md": overview.page(source / "figures"),
+        "_overview.md": overview.page(),
         "_static/ways.css": _way_styles(),
     }
     for name, text in made.items():
         (source / name).write_text(text, encoding="utf-8")
-
-
-def _digest(source: Path) -> str:
-    """Return the SHA-256 of all that the pages are made of and by."""
-    makers = toolchain.distributions("jupyter-book", "sphinx", "myst-nb", "sphinx-book-theme", "sphinx-design")
-    paths = [path for folder in (source, kernels.root() / "scripts") for path in sorted(folder.rglob("*.*"))]
-    contents = [path.read_bytes() for path in paths if path.is_file() and path.suffix != ".pyc"]
-    return lesson.digest(
-        [repr(makers).encode(), *(re.sub(rb'"id": "[^"]*"', b"", each) for each in contents)]
-    )  # random
 
 
 def _help(commands: TyperGroup) -> str:

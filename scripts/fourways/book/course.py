@@ -1,13 +1,23 @@
 """The lessons in the order of a course: their parts, with minutes, and routes through them."""
 
-import re
 from collections.abc import Iterator, Sequence
 
 from fourways import lesson
 
 PARTS = {
     "Begin": ("first_minutes",),
-    "The four ways": ("00", "01", "02", "03", "04", "05", "road_to_the_roof", "your_own_kernel"),
+    "The four ways": (
+        "00",
+        "01",
+        "02",
+        "03",
+        "04",
+        "pycuda_beside_cupy",
+        "05",
+        "without_our_helpers",
+        "road_to_the_roof",
+        "your_own_kernel",
+    ),
     "Measure and understand": (
         "06",
         "which_timer",
@@ -46,18 +56,6 @@ def tables(ending: str = ".md") -> str:
         which = ", ".join(each.number if each.number.isdigit() else each.title for each in chosen)
         lines.append(f"| {route} | {'all' if names == ROUTES['a course'] else which} | {hours(chosen)} |")
     return "\n".join([*lines, "", 'The minutes after "+" are for the optional "Deeper" sections.', ""])
-
-
-def citations() -> str:
-    """Return a Markdown list of the course's lessons, each with all sources that it cites."""
-    lines = []
-    for _, lessons in parts():
-        for each in lessons:
-            groups = re.findall(r"\{cite\}`([^`]+)`", each.path.read_text(encoding="utf-8"))
-            keys = dict.fromkeys(key.strip() for group in groups for key in group.split(","))
-            if keys:
-                lines.append(f"- [{title(each).partition(':')[0]}](lessons/{each.slug}) {{cite}}`{','.join(keys)}`")
-    return "\n".join([*lines, ""])
 
 
 def chapters() -> str:

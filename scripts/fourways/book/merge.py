@@ -60,17 +60,19 @@ def _merge(target: lesson.Lesson, recording: Path) -> Any:
     notebook = copy.deepcopy(target.notebook)
     for cell, outputs in zip(notebook.cells, lesson.outputs(target, recording), strict=True):
         if cell.cell_type == "code":
-            cell.outputs = outputs
+            # neither an answer that is not there yet, nor "Writing FILE"
+            is_silent = "exercise" in lesson.tags(cell) or cell.source.startswith("%%writefile")
+            cell.outputs = [] if is_silent else outputs
+        else:
+            cell.source = lesson.with_files(target, cell.source)
         for output in outputs:
             data = output.get("data", {})
             data.pop(tables.MIME, None)  # a table's rows: the page shows the table itself
             if 'class="fourways"' in data.get("text/html", ""):
                 data["text/html"] = readable(data["text/html"])
             if "image/svg+xml" in data:
-                cell.metadata["mystnb"] = {"image": {"alt": figures.description(data["image/svg+xml"])}}
+                cell.metadata.setdefault("mystnb", {})["image"] = {"alt": figures.description(data["image/svg+xml"])}
     for cell, answers in zip(notebook.cells, lesson.asked(notebook), strict=True):
-        if f"way-{target.meta.get('opens')}" in lesson.tags(cell):
-            cell.metadata["tags"].append("opens")  # the tab that is open at first
         if "solution" in lesson.tags(cell):
             _fold(cell)
         elif answers:

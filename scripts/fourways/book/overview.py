@@ -107,20 +107,14 @@ def save(shown: Sequence[Panel], folder: Path) -> None:
             figures.save(draw(shown, theme, width), folder / f"overview_{theme}_{width}.svg")
 
 
-def page(folder: Path) -> str:
-    """Return the figure for the book's first page in MyST; nothing if lessons 00 and 01 are not recorded.
-
-    If the book shows this machine's own runs of both lessons, so does the figure, which is drawn into `folder`.
-    """
-    own = [merge.shown(lesson.Lesson(kernels.root() / "lessons" / f"{slug}.md")) for slug in _LESSONS]
-    is_own = all("build" in path.relative_to(kernels.root()).parts for path in own)
+def page() -> str:
+    """Return the figure for the book's first page in MyST; nothing if lessons 00 and 01 are not recorded."""
     try:
-        shown = panels(own if is_own else recorded())
+        notebooks = recorded()
     except FileNotFoundError:
         return ""
-    if is_own:
-        save(shown, folder)
-    device = merge.stamp_of(own[1])["device"]
+    shown = panels(notebooks)
+    device = merge.stamp_of(notebooks[1])["device"]
     return f"**{conclusion(shown)}**\n\n{_pictures(shown)}\nMeasured on {device}. {NOTE}\n"
 
 

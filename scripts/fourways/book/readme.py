@@ -35,3 +35,7 @@ def _picture(shown: list[overview.Panel]) -> str:
 
 {overview.NOTE}
 """
+
+
+if __name__ == "__main__":
+    main()

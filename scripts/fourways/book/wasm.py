@@ -5,6 +5,7 @@ holds the SHA-256 of what it was made from.
 """
 
 import base64
+import hashlib
 import json
 import shutil
 import subprocess
@@ -12,7 +13,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fourways import files, kernels
-from fourways.lesson import digest
 
 VARIANTS = {"0,0": ("-DTILED=0", "-DTILE=32", "-DPAD=0")} | {
     f"{tile},{pad}": (f"-DTILE={tile}", f"-DPAD={pad}") for tile in (16, 32, 64) for pad in (0, 1, 2, 4)
@@ -38,7 +38,7 @@ def fingerprint() -> str:
     cpp = kernels.root() / "cpp"
     sources = (kernels.path("transpose"), *sorted((cpp / "wasm").iterdir()))
     parts = [path.read_bytes() for path in sources] + [repr((_OPTIONS, VARIANTS)).encode()]
-    return digest([b"\0".join(parts)])
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
 def build() -> Path:
@@ -62,3 +62,7 @@ def build() -> Path:
         f"const transposeModules = {json.dumps(modules, indent=0)};\n",
     )
     return script()
+
+
+if __name__ == "__main__":
+    print(build())
