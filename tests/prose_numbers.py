@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import cell_python
+
 from fourways import lesson, tables
 
 ROOT = Path(__file__).parents[1]
@@ -149,7 +151,7 @@ def rows(content: Any, key: str = "") -> Iterator[Quantity]:
 def given(code: str) -> Iterator[Quantity]:
     """Yield the numbers of a code cell: with a unit in a text or comment, and its constants in s, B, B/s or 1."""
     yield from quantities(code)
-    for node in ast.walk(ast.parse(re.sub(r"(?m)^[%!].*", "", code))):
+    for node in ast.walk(cell_python.tree(code)):
         if isinstance(node, ast.Constant | ast.BinOp):
             try:
                 number = eval(compile(ast.Expression(node), "", "eval"), {"__builtins__": {}})

@@ -1,13 +1,10 @@
 """Bindings under one launcher, and the ranks of imports."""
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
-from fourways import kernels, toolchain
+from fourways import toolchain
 from fourways.experiments import more_ways
 
 
@@ -38,14 +35,3 @@ def test_ranks_of_imports() -> None:
     assert ranks["slow"] == 3 and min(ranks["quick"], ranks["same"]) == 1 and "absent" not in ranks
     assert {row["seconds"]["samples"] for row in table.rows} == {5}
     assert table.note == "Host clock; 5 fresh processes each, 2 at a time. Not importable here: absent."
-
-
-def test_the_workbench_is_empty_and_importable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernels, "root", lambda: tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    (tmp_path / "build" / "x" / "old").mkdir(parents=True)
-    bench = more_ways.Workbench("x")
-    assert list(bench.folder.iterdir()) == [] and sys.path[0] == str(bench.folder)
-    with pytest.raises(RuntimeError, match="wrong"):
-        bench.run(sys.executable, "-c", "raise SystemExit('wrong')")
-    assert 0 < bench.run(sys.executable, "-c", "pass") < 60

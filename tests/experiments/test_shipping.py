@@ -2,7 +2,7 @@
 
 import pytest
 
-from fourways import building, kernels, toolchain
+from fourways import toolchain
 from fourways.experiments import shipping
 
 
@@ -26,29 +26,6 @@ def test_tools_take_different_compilers_unless_one_is_named(monkeypatch: pytest.
     assert chosen["CuPy"] == ("wheel", "named")
     assert chosen["CMake"] == ("PATH", "named")
     assert chosen.get("PyCUDA", ("PATH", "named")) == ("PATH", "named")
-
-
-def test_a_wheel_of_a_fatbin() -> None:
-    project = shipping.Project()
-    project.write(
-        "pyproject.toml",
-        """
-[build-system]
-requires = ["scikit-build-core>=1.1"]
-build-backend = "scikit_build_core.build"
-[project]
-name = "warm"
-version = "0.1"
-[tool.scikit-build]
-wheel.cmake = false
-wheel.packages = ["warm"]
-""",
-    )
-    project.write("warm/__init__.py", "")
-    project.write("warm/stencil.fatbin", building.build(kernels.path("stencil"), "nvcc", ["75"], "fatbin").code)
-    sizes = {row["file"]: row["bytes"] for row in project.wheel().rows}
-    assert sizes["warm-0.1-py3-none-any.whl"] > 1000
-    assert (project.site / "warm" / "stencil.fatbin").stat().st_size == sizes["warm/stencil.fatbin"]
 
 
 def test_pip_takes_a_wheel_that_fits_and_else_the_sdist() -> None:

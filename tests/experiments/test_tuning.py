@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fourways import measuring, tables, ways
+from fourways import ways
 from fourways.experiments import tuning
 
 WAYS = ways.Ways("doublify", lambda size: (np.ones(size, np.float32),), lambda x: 2 * x, {})
@@ -58,37 +58,6 @@ def test_constants_come_back_to_the_last_bit() -> None:
         taps
     )
     assert taps.dtype == np.float32 and taps.min() > 0 and taps.sum() == pytest.approx(1)
-
-
-@pytest.fixture
-def raced(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, Callable[[], Any]], np.ndarray], tables.Table]:
-    """`tuning.race` with NumPy's arrays, and a timer that calls nothing."""
-
-    def time_calls(calls: dict[str, Any], moved: int, name: str) -> tables.Table:
-        return tables.Table(name, [{"way": way} for way in [*calls, "device copy"]])
-
-    monkeypatch.setitem(sys.modules, "cupy", np)
-    monkeypatch.setattr(measuring, "time_calls", time_calls)
-    return lambda calls, y: tuning.race(calls, y, np.ones(3, np.float32), "raced")
-
-
-def test_a_race_judges_what_is_written_and_what_is_returned(raced: Callable[..., tables.Table]) -> None:
-    y = np.zeros(3, np.float32)
-
-    def absent() -> None:
-        raise ImportError("no library\nlooked everywhere")
-
-    calls = {"writes": lambda: y.fill(1), "returns": lambda: np.full(3, 1.0001), "absent": absent}
-    table = raced(calls, y)
-    assert [(row["way"], row["off by"]) for row in table.rows] == [
-        ("writes", "0e+00"),
-        ("returns", "1e-04"),
-        ("device copy", ""),
-    ]
-    assert table.note == "3 outputs. absent: ImportError: no library."
-    for wrong in (lambda: y.fill(1.01), lambda: None):
-        with pytest.raises(AssertionError, match="late: off by"):
-            raced({"early": lambda: y.fill(1), "late": wrong}, y)
 
 
 def test_payback_names_the_fastest_and_its_costs(rows: list[dict]) -> None:

@@ -4,7 +4,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from fourways import checking, measuring, own_kernel, toolchain
@@ -98,9 +97,3 @@ def test_a_profile_by_the_command(tmp_path: Path) -> None:
         pytest.skip(done.stderr)
     assert done.returncode == 0, done.stderr
     assert "softclip" in (tmp_path / "rows.json").read_text()
-
-
-def test_arrays_of_structs_stay_in_one_piece() -> None:
-    case = case_of("drift")
-    particles = checking.place("gpu", case.make_inputs(5)[1])
-    np.testing.assert_array_equal(checking.fetch(particles), case.make_inputs(5)[1])

@@ -18,11 +18,11 @@ def double(x: Any, y: Any) -> None:
     cupy.multiply(x, np.float32(2), out=y)
 
 
+@pytest.mark.quiet
 def test_a_row_has_warm_and_cold_times_and_the_costs_of_a_launch() -> None:
     (row,) = measuring.time_ways(ways_of(nvrtc=double), ["nvrtc"], 2**20)
     assert row["bytes"] == 2**23 and row["clock"] == "device"
-    assert 0 < row["graph_seconds"]["median"] < row["seconds"]["median"]
-    assert row["cold_seconds"]["median"] > 0.8 * row["seconds"]["median"]  # other tests may empty the cache meanwhile
+    assert 0 < row["graph_seconds"]["median"] < row["seconds"]["median"] < row["cold_seconds"]["median"]
     assert row["launch_seconds"]["samples"] == 20
 
 
@@ -101,11 +101,3 @@ def test_a_size_that_does_not_fit_is_a_note() -> None:
     *_, table = measuring.time_sizes(ways, [1000, 2**40, 2**41])
     assert {row["size"] for row in table.rows} == {1000}
     assert table.note.startswith("1,099,511,627,776 elements and more were not timed: ")
-
-
-@pytest.mark.parametrize("way", ["nvrtc", "nvcc", "pycuda", "pybind11"])
-def test_first_results_have_every_stage(way: str) -> None:
-    machine_code = "load" if way == "pybind11" else "build"
-    for row in measuring.first_results("01", [way]).rows:
-        stages = ("start", "import", "context", "inputs", machine_code, "launch")
-        assert all(row["stages"][stage] > 0 for stage in stages), row

@@ -30,6 +30,7 @@ print(rates)
 """
 
 
+@pytest.mark.quiet
 def test_every_clock_alone(tmp_path: Path) -> None:
     printed = alone.run("timing", ALONE, tmp_path)
     assert printed.count("p10 to p90") == 6 and printed.count("Two events add ") == 3
@@ -45,6 +46,7 @@ def test_a_call_that_allocates_can_be_captured() -> None:
     assert timing.in_graph({"sum": lambda: (x + 1).sum()}, rounds=3).rows[0]["seconds"]["median"] > 0
 
 
+@pytest.mark.quiet
 def test_the_host_may_take_long_to_queue_a_call() -> None:
     """Its time between events is the kernels', as in a graph, and not the host's."""
     x = cupy.ones(1000, cupy.float32)
@@ -53,10 +55,7 @@ def test_the_host_may_take_long_to_queue_a_call() -> None:
         for _ in range(200):
             cupy.add(x, x, out=x)
 
-    tries = []
-    for _ in range(5):  # other tests may use the GPU meanwhile
-        queued = timing.launches({"slow": slow}, count=1).rows[0]["seconds"]["median"]
-        (each, _) = timing.on_gpu({"slow": slow}, rounds=10).rows
-        graph = timing.in_graph({"one": lambda: cupy.add(x, x, out=x)}).rows[0]["seconds"]["median"]
-        tries.append((160 * graph, each["seconds"]["median"], queued))
-    assert any(low < seconds < high for low, seconds, high in tries), tries
+    queued = timing.launches({"slow": slow}, count=1).rows[0]["seconds"]["median"]
+    (each, _) = timing.on_gpu({"slow": slow}, rounds=10).rows
+    graph = timing.in_graph({"one": lambda: cupy.add(x, x, out=x)}).rows[0]["seconds"]["median"]
+    assert 160 * graph < each["seconds"]["median"] < queued

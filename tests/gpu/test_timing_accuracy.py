@@ -79,6 +79,7 @@ def outside(rows: list[tables.Row]) -> list[str]:
     ]
 
 
+@pytest.mark.quiet
 def test_ratios_to_cupti(capsys: pytest.CaptureFixture[str]) -> None:
     """At the third try at the latest: the two processes do not run at one time, and the GPU's clock may move."""
     pytest.importorskip("cupti", reason="cupti-python is not installed")

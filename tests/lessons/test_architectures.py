@@ -2,11 +2,11 @@
 
 import ast
 import os
-import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import cell_python
 import pytest
 
 from fourways import building, files, kernels, lesson, toolchain
@@ -23,7 +23,7 @@ def sources(page: lesson.Lesson) -> dict[str, Path]:
 
 def strings(code: str) -> Iterator[str]:
     """The strings in a cell's Python; `!command` and `%magic` lines do not count."""
-    for node in ast.walk(ast.parse(re.sub(r"(?m)^(\s*)[!%].*$", r"\1pass", code))):
+    for node in ast.walk(cell_python.tree(code)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
 

@@ -1,26 +1,26 @@
 """Each judge of an exercise on the answers of its page: an untouched one, those that people give, the solution.
 
-In this process, with what the answers need of the page: its set-up, imports, functions and texts. `test_lessons.py`
-runs lessons whole, in Jupyter.
+In this process, with what the answers need of the page: its set-up, imports, functions and texts, and the cells that
+are tagged `prepares`. `test_lessons.py` runs lessons whole, in Jupyter.
 """
 
 import ast
 import contextlib
 import io
-import re
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+import cell_python
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
 from fourways import lesson
 
 KINDS = {"exercise", "wrong", "solution"}
 PAGES = [page for page in lesson.lessons_and_pages() if page.cells("solution")]
-LONG = {"05_stencil", "caches_and_storms"}  # modules that CMake builds; eight workers
-WHOLE = ("bench = edit_loop.Workbench()", "library = {form: ", "client = running.enter_context(")
-WHOLE += ('u, v = ps.fields("', "above_below, left_right, ", "text_only = ps.create_kernel(")
-"""What is in the cells that answers need as a whole."""
+LONG = {"00_two_workflows", "caches_and_storms"}  # modules that CMake builds; eight workers
 
 
 def is_text(value: ast.expr) -> bool:
@@ -31,10 +31,9 @@ def is_text(value: ast.expr) -> bool:
 
 
 def prepare(source: str, names: dict[str, Any]) -> None:
-    """Execute a cell's imports, functions and texts, or all of one of WHOLE, as far as they need nothing else."""
-    is_whole = any(text in source for text in WHOLE)
-    for node in ast.parse(re.sub(r"(?m)^(\s*)[!%].*$", r"\1pass", source)).body:
-        kept = is_whole or isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef)
+    """Execute a cell's imports, functions and texts, as far as they need nothing else."""
+    for node in cell_python.tree(source).body:
+        kept = isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef)
         if kept or (isinstance(node, ast.Assign) and is_text(node.value)):
             with contextlib.suppress(ImportError, NameError):
                 exec(compile(ast.Module([node], []), "<cell>", "exec"), names)
@@ -46,7 +45,9 @@ def prepare(source: str, names: dict[str, Any]) -> None:
 def test_answers_are_judged(page: lesson.Lesson, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All but the solution are told "Not yet: ", each in other words; the solution is right."""
     monkeypatch.chdir(root / "lessons")
-    names: dict[str, Any] = {"__name__": "page"}
+    shell = InteractiveShell(user_module=ModuleType("page"))
+    monkeypatch.delitem(sys.modules, "page")  # so that functions travel to other processes by their text
+    names: dict[str, Any] = shell.user_ns
     told: list[str] = []
     skipped: list[str] = []
     for cell in page.whole.cells:
@@ -55,6 +56,8 @@ def test_answers_are_judged(page: lesson.Lesson, root: Path, monkeypatch: pytest
             continue
         if reason := lesson.skip_reason(cell):
             skipped += [reason] * bool(tags & KINDS)
+        elif "prepares" in tags:
+            shell.run_cell(cell.source).raise_error()
         elif not tags & KINDS:
             exec(cell.source, names) if "setup" in tags else prepare(cell.source, names)
         else:

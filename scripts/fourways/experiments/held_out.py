@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from fourways import lesson, measuring
 from fourways.experiments.choosing import Cost
+from fourways.experiments.first_result import first_result
 from fourways.tables import Column, Row, Table, seconds_range, summary
 from fourways.ways import missing
 
@@ -43,7 +44,7 @@ def held_out(
     `seconds`, the median of the processes without their stage `inputs`, with `low_seconds` and `high_seconds`, their
     10th and 90th percentiles; and for each recording `predicted` and `errors`, the relative differences from
     `seconds`, positive if the prediction is too high. Raises ValueError for no program or no run, and what
-    `measuring.first_result` raises.
+    `first_result` raises.
     """
     runs = measuring.rounds(_RUNS) if runs is None else runs
     if not programs or not recordings or runs < 1:
@@ -53,8 +54,8 @@ def held_out(
     pairs = [(program, way) for program in programs for way in ways if not missing(way)]
     totals: dict[tuple[Program, str], list[float]] = {pair: [] for pair in pairs}
     for program, way in measuring.turns(runs, pairs):
-        asked = {"size": program.size, "launches": program.launches, "reads": bool(program.read)}
-        stages = measuring.first_result(target, way, {}, **asked)
+        asked = {"launches": program.launches, "reads": bool(program.read)}
+        stages = first_result(way, lesson.program(target, way, program.size, **asked))
         totals[program, way].append(sum(length for stage, length in stages.items() if stage != "inputs"))
     rows: list[Row] = []
     for (program, way), samples in totals.items():

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import building, checking, measuring
+from fourways import checking, measuring
 from fourways.experiments import projects
 from fourways.tables import Row, Table
 
@@ -58,7 +58,7 @@ def build(texture: str, kernels: str, arch: str = "90") -> Any:
     (root / "CMakeLists.txt").write_text(_LISTS)
     (root / "turned.cu").write_text(_MODULE.replace("KERNELS", kernels).replace("YOURS", texture))
     options = [f"-DCMAKE_CUDA_ARCHITECTURES={arch}-real"]
-    building.build_with_cmake(root, built, options, "CMake could not build the module")
+    projects.build_with_cmake(root, built, options, "CMake could not build the module")
     return projects.imported("turned", next(built.glob("turned*.so")))
 
 

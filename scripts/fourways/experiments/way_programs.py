@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fourways import fresh_process, lesson, toolchain
-from fourways.measuring import FirstResultError
+from fourways.experiments.first_result import FirstResultError
 from fourways.tables import Column, Row, Table, summary
 from fourways.ways import WAYS, program
 

@@ -1,7 +1,6 @@
 """Eight real workers with cold caches: who builds, what it costs, and what becomes of faults. Needs no GPU."""
 
 import os
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -39,47 +38,6 @@ def test_few_cores_are_given_back(client: Any) -> None:
     assert [row["built"] for row in table.rows] == [[8], [1]]
     assert table.note.startswith("Logical processors: 1. 8 workers")
     assert {len(cores) for cores in cluster.on_each(client, os.sched_getaffinity, 0)} == {len(os.sched_getaffinity(0))}
-
-
-def test_every_worker_has_the_same_cubin(client: Any) -> None:
-    parcel = client.submit(cluster.compile_cubin, kernels.source("stencil"), "sm_90").result()
-    assert parcel.code[:4] == b"\x7fELF" and parcel.built
-    assert {each.code for each in cluster.broadcast(client, parcel, "sm_90")} == {parcel.code}
-
-
-def test_a_cubin_of_another_architecture_is_refused(client: Any) -> None:
-    parcel = client.submit(cluster.compile_cubin, kernels.source("stencil"), "sm_80").result()
-    with pytest.raises(
-        ValueError, match="a cubin for sm_80 came, and one that runs on sm_90 is wanted: build for sm_90"
-    ):
-        cluster.broadcast(client, parcel, "sm_90")
-    assert len(cluster.broadcast(client, parcel, "sm_86")) == 8
-
-
-def test_a_cache_that_is_full_is_named_and_keeps_no_half_file(client: Any, tmp_path: Path) -> None:
-    def with_little_room(source: str) -> None:
-        import resource
-
-        # `client.run` calls this in the main thread, where alone signals can be set
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        before = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1024, before[1]))
-        try:
-            cluster.compile_cubin(source, "sm_90", tmp_path)
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-    with pytest.raises(OSError, match=r"the cache .* cannot be used \(File too large\)"):
-        client.run(with_little_room, kernels.source("stencil"), workers=list(client.scheduler_info()["workers"])[:1])
-    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
-
-
-def test_a_worker_that_dies_in_mid_compile_is_replaced(client: Any, tmp_path: Path) -> None:
-    deaths, cache = tmp_path / "deaths", tmp_path / "deaths.cache"
-    assert client.submit(dies, kernels.source("stencil"), deaths, 1).result(timeout=60) == "compiled"
-    assert len(list(deaths.iterdir())) == 1
-    assert len([path for path in (cache / "entries").rglob("*") if path.is_file()]) == 1
-    assert [path for path in (cache / "tmp").rglob("*") if path.is_file()] == []
 
 
 def test_a_task_on_each_ends_where_a_worker_dies(tmp_path: Path) -> None:

@@ -89,12 +89,6 @@ def test_peer_copies(count: int, height: int) -> None:
     assert np.array_equal(np.concatenate(got), whole(u, 5))
 
 
-def test_every_row_has_one_owner() -> None:
-    for count in (1, 2, 3, 4):
-        rows = [row for rank in range(count) for row in strips.own_rows(rank, count, 13)]
-        assert rows == list(range(13))
-
-
 def test_the_page_shows_the_simple_step() -> None:
     body = textwrap.dedent(inspect.getsource(strips.step_then_exchange).partition('"""\n')[2])
     assert f"```python\n{body}```" in lesson.find("several_gpus").path.read_text(encoding="utf-8")

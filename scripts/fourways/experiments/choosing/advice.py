@@ -9,7 +9,6 @@ from fourways.experiments.choosing.model import Cost
 from fourways.experiments.choosing.results import context_bytes, plug_in_seconds
 from fourways.experiments.choosing.situation import CUBIN, Candidate, Situation, candidates, excluded
 from fourways.tables import Row, Table, seconds
-from fourways.ways import WAYS
 
 SMALL_SECONDS = 60.0
 """Smaller differences, in seconds a day, do not matter."""
@@ -68,8 +67,8 @@ def advise(
 
 
 def _with_cubin(costs: Mapping[str, Cost]) -> Mapping[str, Cost]:
-    """Add the cost of a cubin: that of the way that can load one, without the build."""
-    built = next((cost for name, cost in costs.items() if name in WAYS and WAYS[name].loads_cubins), None)
+    """Add the cost of a cubin: that of CuPy with NVRTC, without the build."""
+    built = costs.get("nvrtc")
     if not built or CUBIN in costs:
         return costs
     build = built.stages.get("build", 0.0)
@@ -156,8 +155,8 @@ def _on_situation(situation: Situation, late: Mapping[str, Cost]) -> Iterator[st
         if held:
             each = f": {held / 2**20:.0f} MiB each on the recorded GPU, {count * held / 1e9:.1f} GB in all"
         yield (
-            f"{count} processes on a GPU hold {count} contexts{each} (lesson 04). Their kernels take turns, unless "
-            "NVIDIA's MPS runs them side by side (lesson 14)."
+            f"{count} processes on a GPU hold {count} contexts{each} (page PyCUDA beside CuPy). Their kernels "
+            "take turns, unless NVIDIA's MPS runs them side by side (lesson 14)."
         )
     if situation.offline:
         yield "`fourways wheelhouse` collects the wheels to carry; no way fetches any later (page Installation)."

@@ -60,8 +60,8 @@ def plug_in_seconds() -> tuple[float, float] | None:
 
 
 def context_bytes() -> int | None:
-    """Return the GPU memory that a context takes, as lesson 04's recording printed it."""
-    file = kernels.root() / "book" / "recorded" / "04_transpose.ipynb"
+    """Return the GPU memory that a context takes, as the page on PyCUDA beside CuPy printed it."""
+    file = kernels.root() / "book" / "recorded" / "pycuda_beside_cupy.ipynb"
     text = file.read_text(encoding="utf-8") if file.is_file() else ""
     match = re.search(r"pycuda\.autoinit: (\d+) MiB more", text)
     return int(match[1]) * 2**20 if match else None

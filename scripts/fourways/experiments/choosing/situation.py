@@ -85,10 +85,10 @@ def candidates() -> dict[str, Candidate]:
         way.name: Candidate(
             name=way.name,
             label=way.label,
-            compiler=way.compiles_with,
+            compiler="none" if way.is_shipped_built else "nvcc" if "nvcc" in way.needs else "nvrtc",
             is_built_ahead=way.is_shipped_built,
             is_per_python=way.is_shipped_built,
-            has_wheels=way.has_wheels,
+            has_wheels=way.name != "pycuda",
         )
         for way in WAYS.values()
         if not way.on_host
@@ -113,7 +113,7 @@ def _reason(candidate: Candidate, situation: Situation) -> str:
         needed = {"nvrtc": "NVRTC", "nvcc": "nvcc and a C++ compiler"}[candidate.compiler]
         return f"it needs {needed} on the users' machines (lesson 01)"
     if not candidate.has_wheels and situation.callers == "strangers":
-        return "it has no wheels: pip compiles it on each user's machine (lesson 04)"
+        return "it has no wheels: pip compiles it on each user's machine (page PyCUDA beside CuPy)"
     if situation.gpus == "newer" and not candidate.is_built_ahead:
         return "its compiler makes machine code only for GPUs that it knows; newer ones need PTX (lesson 13)"
     return ""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import fresh_process, measuring, tables
+from fourways import fresh_process, measuring, tables, timing
 from fourways.tables import Column, Row, Table, summary
 
 Call = Callable[[], Any]
@@ -42,15 +42,11 @@ def on_gpu(saxpy: Saxpy, size: int | None = None) -> Call:
 
 def busy() -> None:
     """Keep the GPU busy for about 0.2 ms, so that Python can queue what comes next meanwhile; wait for nothing."""
-    from fourways import timing
-
     timing.busy(0.2e-3)
 
 
 def graph_seconds(call: Call, count: int) -> list[float]:
     """Return the seconds per call of a CUDA graph of `count` calls (device clock)."""
-    from fourways import timing
-
     return [sample / count for sample in measuring.device_seconds(timing.captured(call, count).launch)]
 
 
@@ -125,8 +121,6 @@ def warm_and_cold(saxpy: Saxpy, events: Callable[..., float]) -> Table:
     """
     import cupy as cp
 
-    from fourways import timing
-
     cache = cp.cuda.Device().attributes["L2CacheSize"]
     other = cp.empty(2 * cache, cp.uint8)
     rows: list[Row] = []
@@ -165,7 +159,7 @@ def in_a_row(ways: Mapping[str, Saxpy], waited: Timer, count: int = 200) -> Tabl
     first, rows = next(iter(ways.values())), list[Row]()
     for size in sizes:
         calls = {way: functools.partial(_repeat, on_gpu(saxpy, size), count) for way, saxpy in ways.items()}
-        samples = measuring.sampled({way: functools.partial(waited, call) for way, call in calls.items()}, 6, warm_up=1)
+        samples = timing.in_turns({way: functools.partial(waited, call) for way, call in calls.items()}, 5, warm_up=1)
         row: Row = {"size": size, "clock": "host"}
         row["kernel_seconds"] = summary(graph_seconds(on_gpu(first, size), 50))
         rows.append(

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fourways import measuring, tables
+from fourways import tables, timing
 from fourways.experiments.pipelines.copies import finished
 from fourways.tables import Column, Row, Table, summary
 from fourways.ways import WAYS, is_host
@@ -77,7 +77,7 @@ def priorities(long: int, short: int, steps: int = 2**14) -> Table:
         stream.synchronize()
         return time.perf_counter() - start
 
-    samples = measuring.sampled({title: partial(sample, kernels) for title, kernels in cases.items()}, 25, warm_up=4)
+    samples = timing.in_turns({title: partial(sample, kernels) for title, kernels in cases.items()}, 21)
     cp.cuda.Device().synchronize()
     rows = [{"wait for": title, "clock": "host", "seconds": summary(taken)} for title, taken in samples.items()]
     return Table("priorities", rows, ["wait for", "seconds", tables.RANGE])

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from fourways import building, linking, sass, toolchain
-from fourways.experiments import tools
+from fourways.experiments import projects, tools
 from fourways.tables import Column, Row, Table, summary
 from fourways.toolchain import gpu_arch
 
@@ -191,7 +191,7 @@ def build_by_cmake(lists: str, library: str, plugin: str, folder: Path) -> Path:
     root, build = _toolkit_with_libnvvm(folder / "toolkit"), folder / "build"
     options = [f"-DCMAKE_CUDA_COMPILER={root / 'bin' / 'nvcc'}"]
     options += [f"-DCMAKE_CUDA_ARCHITECTURES={gpu_arch().removeprefix('sm_')}-real"]
-    building.build_with_cmake(folder, build, options, "CMake could not build the libraries")
+    projects.build_with_cmake(folder, build, options, "CMake could not build the libraries")
     steps = "".join(file.read_text() for file in (build / "build.ninja", build / "CMakeFiles" / "rules.ninja"))
     words = {word for word in steps.split() if word in ("-rdc=true", "-dlink", "-dlto")}
     print("CMake gave nvcc:", *sorted(words))
