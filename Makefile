@@ -89,14 +89,14 @@ lessons: setup
 
 record: setup
 	$(FOURWAYS) run --record; status=$$?; \
-	$(PY) -m fourways.book readme && exit $$status
+	$(PY) -m fourways.book.readme && exit $$status
 
 readme: setup
-	$(PY) -m fourways.book readme
+	$(PY) -m fourways.book.readme
 
 # Needs clang and lld; the result is committed.
 wasm: setup
-	$(PY) -m fourways.book wasm
+	$(PY) -m fourways.book.wasm
 
 book: setup
 	$(FOURWAYS) book
@@ -125,7 +125,8 @@ smoke: setup $(TESTED)
 	$(PY) -m pytest -n 4 --dist worksteal tests/gpu/test_smoke.py
 
 gpu: setup $(TESTED)
-	$(PY) -m pytest -n 4 --dist loadgroup tests/gpu
+	$(PY) -m pytest -m quiet tests/gpu
+	$(PY) -m pytest -n 4 --dist loadgroup -m "not quiet" tests/gpu
 
 lint: setup $(TESTED)
 	$(PY) -m ruff check && $(PY) -m ruff format --check && $(PY) -m mypy

@@ -1,7 +1,6 @@
 """Files are written whole or not at all, refused before the work rather than after it, and shown as short paths."""
 
 import errno
-import json
 from pathlib import Path
 
 import pytest
@@ -42,14 +41,6 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
             files.check_writable(tmp_path / folder / "x.svg")
     with pytest.raises(ValueError, match=r"nothing can be written in /proc \("):  # where root's rights do not help
         files.check_writable(Path("/proc/x.svg"))
-
-
-def test_results_are_json_with_their_stamp() -> None:
-    stamp = {"device": None, "driver": None, "python": "3.11.2", "packages": {}, "commit": None, "clean": None}
-    stamp |= {"date": "2026-11-21T00:00:00+00:00"}
-    text = files.results(stamp, {"numbers": [{"n": 1}]}, failure="– no")
-    assert json.loads(text) == {"stamp": stamp, "tables": {"numbers": [{"n": 1}]}, "failure": "– no"}
-    assert "– no" in text and text.endswith("}\n")
 
 
 def test_the_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -49,12 +49,12 @@ def check_writable(path: Path) -> Path:
     return path
 
 
-def results(stamp: Mapping[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]], **more: Any) -> str:
-    """Return a file of results as JSON text: `stamp`, the rows of each table by its name, and further entries `more`.
+def results(stamp: Mapping[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+    """Return a file of results as JSON text: `stamp`, and the rows of each table by its name.
 
     Keys that end in `seconds` hold seconds, in `bytes` bytes, in `bytes_per_second` bytes a second.
     """
-    return json.dumps({"stamp": stamp, "tables": rows, **more}, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps({"stamp": stamp, "tables": rows}, indent=1, ensure_ascii=False) + "\n"
 
 
 def plain(text: str) -> str:
