@@ -66,8 +66,9 @@ def test_answers_are_judged(page: lesson.Lesson, root: Path, monkeypatch: pytest
                 exec(cell.source, names)
             said = (printed.getvalue().splitlines() or [""])[-1]
             assert said.startswith("Right" if "solution" in tags else "Not yet: "), f"{cell.source}\n{said}"
-            steady = page.slug != "caches_and_storms"  # whose workers may meet in one way or in another
-            assert "solution" in tags or said not in told or not steady, "words that lead on from this very answer"
+            # cases by lot may show two answers the same way, and workers may meet in one way or in another
+            by_lot = " returned " in said or page.slug == "caches_and_storms"
+            assert "solution" in tags or said not in told or by_lot, "words that lead on from this very answer"
             told.append(said)
     if "client" in names:
         names["running"].close()
