@@ -54,12 +54,19 @@ def clone(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def kill_twice(process: int, ending: int) -> None:
+    """As `timeout` does: it signals the process and then its group."""
+    os.kill(process, ending)
+    time.sleep(0.05)
+    os.kill(process, ending)
+
+
 @pytest.mark.parametrize(
     ("send", "ending"),
     [
         pytest.param(os.kill, signal.SIGINT, id="SIGINT", marks=pytest.mark.long),
         pytest.param(os.killpg, signal.SIGINT, id="Ctrl-C"),
-        pytest.param(os.kill, signal.SIGTERM, id="SIGTERM"),
+        pytest.param(kill_twice, signal.SIGTERM, id="SIGTERM twice"),
         pytest.param(os.kill, signal.SIGHUP, id="SIGHUP", marks=pytest.mark.long),
     ],
 )

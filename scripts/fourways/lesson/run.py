@@ -92,9 +92,14 @@ def _kill_kernels(futures: Sequence[Future[LessonRun]]) -> None:
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Raise Interrupted in this block when SIGINT, SIGTERM or SIGHUP comes, unless nohup has switched it off."""
+    """Raise Interrupted in this block when SIGINT, SIGTERM or SIGHUP comes, unless nohup has switched it off.
+
+    Only the first signal counts: `timeout` and closing terminals send several, which must not end the cleaning up.
+    """
 
     def end(number: int, _: object) -> None:
+        for each in numbers:
+            signal.signal(each, lambda *_: None)
         raise Interrupted(signal.Signals(number))
 
     numbers = [
