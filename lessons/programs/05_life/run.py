@@ -1,6 +1,7 @@
 """Check the module `life`, and time 1,000 generations: a loop in Python, a loop in C++, a CUDA graph."""
 
 import time
+from types import SimpleNamespace
 
 import cupy as cp
 import life
@@ -37,10 +38,13 @@ def seconds(call, rounds=15):
 first = np.random.default_rng(1).integers(0, 2, (256, 256), dtype=np.uint8)
 u, v = cp.asarray(first), cp.empty((256, 256), cp.uint8)
 assert (life.step(u, v).get() == right(first)).all()
-for wrong in (v.astype(np.float32), v[:, ::2], v[:128], u):
+told = v.__cuda_array_interface__  # a dictionary; data holds the address, and whether v is read-only
+read_only = SimpleNamespace(__cuda_array_interface__=told | {"data": (v.data.ptr, True)})
+wrong = [(v.astype(np.float32), 1), (v[:, ::2], 1), (v[:128], 1), (u, 1), (read_only, 1), (v, -1)]
+for array, steps in wrong:
     try:
-        life.step(u, wrong)
-        raise AssertionError("a wrong array was accepted")
+        life.step(u, array, steps)
+        raise AssertionError("a wrong call was accepted")
     except (TypeError, ValueError) as error:
         print("refused:", error)
 
