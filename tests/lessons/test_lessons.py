@@ -119,6 +119,17 @@ def test_each_cell_is_recorded_with_todays_kernels(page: lesson.Lesson) -> None:
     assert len(set(codes(page.notebook))) == len(codes(page.notebook))
 
 
+def test_no_two_lessons_make_a_package_of_one_name() -> None:
+    """Lessons run at the same time, and what one installs into this Python comes before another's `sys.path`."""
+    texts = [(page.slug, code) for page in lesson.lessons_and_pages() for code in codes(page.notebook)]
+    projects = (kernels.root() / "lessons" / "programs").glob("*/pyproject.toml")
+    texts += [(project.parent.name, project.read_text("utf-8")) for project in projects]
+    made = {(name, slug) for slug, text in texts for name in re.findall(r'(?m)^\[project\]\nname = "(.+)"', text)}
+    names = [name for name, _ in made]
+    assert {"heat", "life", "slab"} <= set(names)
+    assert len(set(names)) == len(names), sorted(made)
+
+
 def test_recorded_runs_name_no_place_of_the_machine() -> None:
     files = list((kernels.root() / "book" / "recorded").glob("*.ipynb"))
     assert files
