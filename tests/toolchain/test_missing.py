@@ -92,6 +92,14 @@ def test_nccl4py_shares_the_name_nccl(machine: Machine) -> None:
     assert toolchain.missing("nccl") is None
 
 
+def test_cutensor_is_a_library_without_a_module(machine: Machine) -> None:
+    folder = machine.home / "site-packages" / "cutensor" / "lib"
+    folder.mkdir(parents=True)
+    assert toolchain.missing("cutensor") == "cuTENSOR is not installed: pip install cutensor-cu13"
+    (folder / "libcutensor.so.2").touch()
+    assert toolchain.missing("cutensor") is None
+
+
 def test_two_gpus(machine: Machine) -> None:
     machine.takes_driver(layouts.driver(machine.home / "libcuda.so.1"))
     assert toolchain.missing("two-gpus") is None

@@ -1,6 +1,7 @@
 """Messages for what this machine lacks: one line for each tool or package, with its remedy."""
 
 import importlib.util
+import sys
 from pathlib import Path
 
 from fourways.toolchain.driver import driver, gpus
@@ -27,11 +28,12 @@ _ABSENT = {
     "numba": "Numba for CUDA is not installed: pip install 'numba-cuda-mlir[cu13]'",
     "tvm_ffi": "apache-tvm-ffi is not installed: pip install apache-tvm-ffi",
     "nccl": "nccl4py is not installed: pip install 'nccl4py[cu13]'",
+    "cutensor": "cuTENSOR is not installed: pip install cutensor-cu13",
 }
-MORE = ("torch", "numba", "tvm_ffi", "nccl")
+MORE = ("torch", "numba", "tvm_ffi", "nccl", "cutensor")
 """The packages of `PACKAGES` that need a GPU: the extra `more` of pyproject.toml, which `make setup` leaves out."""
 PACKAGES = ("pystencils", "distributed", "Cython", "nanobind", *MORE)
-"""The packages, by module name, that lessons from 09 on use in addition to the ways."""
+"""The packages, by module name, that some lessons use in addition to the ways."""
 
 
 def missing(need: str) -> str | None:
@@ -57,6 +59,9 @@ def missing(need: str) -> str | None:
     there = nvcc() if need == "nvcc" else host_compiler() if need == "host compiler" else installed(module)
     if need == "numba":  # numba-cuda, or its successor numba-cuda-mlir
         there = there or installed("numba_cuda_mlir")
+    if need == "cutensor":  # the wheel holds a library, and no module
+        libraries = (each for entry in sys.path for each in Path(entry, "cutensor", "lib").glob("libcutensor.so*"))
+        there = there or next(libraries, None)
     return None if there else _ABSENT[need]
 
 
