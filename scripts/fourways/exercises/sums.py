@@ -5,6 +5,8 @@ import numpy as np
 from fourways import host
 
 _SCAN = 'extern "C" __global__ void scan(const float *x, float *y) { y[threadIdx.x] = warp_scan(x[threadIdx.x]); }'
+_BY_LOT = "#define atomicAdd(...) (__nanosleep((unsigned)clock64() % 100'000), atomicAdd(__VA_ARGS__))\n#line 1\n"
+"""Makes each `atomicAdd` come late by lot: a GPU orders them in another way at each run, a CPU hardly does."""
 
 
 def check_warp_scan(function: str) -> str:
@@ -20,20 +22,29 @@ def check_warp_scan(function: str) -> str:
     return "Right for five warps."
 
 
-def check_partial_sums(text: str) -> str:
-    """Judge the text of a kernel `reduce(x, total, n)`: block b writes the sum of its elements to total[b]."""
+def check_second_launch(text: str) -> str:
+    """Judge the text of a kernel `reduce(parts, total, number)`: one block sets total[0], with the same bits each time.
+
+    The kernel gets fewer and more parts than threads, and an old number in `total`.
+    """
     random = np.random.default_rng()
-    for size, threads in ((1000, 64), (1, 64), (int(random.integers(200, 1000)), 128)):
-        x, starts = random.integers(1, 32, size).astype(np.float32), range(0, size, threads)
-        old = random.integers(10_000, 20_000, len(starts)).astype(np.float32)
-        total, right = old.copy(), np.add.reduceat(x, starts)
-        try:
-            kernel = host.compile(text, timeout=5).get_function("reduce")
-            kernel((len(starts),), (threads,), (x, total, np.int64(size)))
-        except (host.CompileError, host.KernelError) as error:
-            return f"Not yet: {error}"
-        for b in (*np.flatnonzero(total == old), *np.flatnonzero(total != right)):
-            now = "nobody wrote there" if total[b] == old[b] else f"then {total[b]:.0f}"
-            told = f"total[{b}] held {old[b]:.0f}, {now}; the elements of block {b} add up to {right[b]:.0f}"
-            return f"Not yet: {size} elements in blocks of {threads}: {told}."
-    return "Right: each block leaves its own sum, so the order in which blocks end does not matter."
+    try:
+        kernel = host.compile(_BY_LOT + text, timeout=5).get_function("reduce")
+        for number in (1, 40, *random.integers(200, 2000, 10)):
+            parts, seen = 1 + random.random(number, np.float32), set[float]()
+            right, threads = parts.sum(dtype=np.float64), 64 if number < 100 else 128
+            for old in random.integers(10_000, 20_000, 10):
+                total = np.full(1, old, np.float32)
+                kernel((1,), (threads,), (parts, total, np.int64(number)))
+                seen.add(float(total[0]))
+                if not np.isclose(total[0], right, rtol=1e-4):
+                    is_sum = np.isclose(total[0], old + right, rtol=1e-5)
+                    hint = " The old number is still in it." if is_sum else ""
+                    told = f"total held {old}, then {total[0]:.1f}; the parts add up to {right:.1f}.{hint}"
+                    return f"Not yet: number is {number}, a block of {threads} threads: {told}"
+            if len(seen) > 1:
+                sums = " and ".join(f"{each:.9g}" for each in sorted(seen)[:2])
+                return f"Not yet: runs with the same {number} parts gave {sums}: what sets the order of adding?"
+    except (host.CompileError, host.KernelError) as error:
+        return f"Not yet: {error}"
+    return "Right: 12 sets of parts, each with the same bits in ten runs."
