@@ -10,11 +10,11 @@ from fourways.exercises.functions import same
 def check_sectors(answer: Callable[[list[int]], Any]) -> str:
     """Judge `answer(addresses)`: the number of 32-byte sectors that hold the floats at these addresses, in bytes."""
     steps = (1, 0, -1, 3, 512)  # floats from one lane to the next
-    cases = [[[4096 + start + 4 * step * lane for lane in range(32)] for step in steps] for start in (0, 12)]
-    cases.append([random.choices(range(0, 4 * reach, 4), k=32) for reach in (100, 10**6)])
-    drawn = iter(sum(cases, []))
+    cases = [[4096 + start + 4 * step * lane for lane in range(32)] for start in (0, 12) for step in steps]
+    cases += [random.choices(range(0, 4 * reach, 4), k=32) for reach in (100, 10**6)]
+    drawn = iter(cases)
     hint = "Number the sectors of the memory, and see which are touched."
-    return same(answer, _sectors, lambda: (next(drawn),), 12, hint=lambda *_: hint)
+    return same(answer, _sectors, lambda: (next(drawn),), len(cases), hint=lambda *_: hint)
 
 
 def _sectors(addresses: list[int]) -> int:
