@@ -5,9 +5,10 @@ import sys
 from pathlib import Path
 
 import alone
+import cell_python
 import pytest
 
-from fourways import kernels, linking, profiling
+from fourways import kernels, lesson, linking, profiling
 
 SCRIPTS = ("timing", "profiling", "linking")
 REPORT = kernels.root() / "book" / "figures" / "colmeans.ncu-rep"
@@ -27,6 +28,39 @@ def test_a_page_can_show_it(script: str) -> None:
     assert not long
     ours = [line for line in text.splitlines() if "import" in line and "fourways" in line]
     assert ours == ["    from fourways import tables"]
+
+
+def functions_of(tree: ast.Module) -> dict[str, str]:
+    """Return the functions of a Python text by name, without docstrings and types, with CuPy as `cp`."""
+
+    class Bare(ast.NodeTransformer):
+        def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+            node.returns, node.decorator_list = None, []
+            node.body = node.body[ast.get_docstring(node) is not None :]
+            return self.generic_visit(node)
+
+        def visit_arg(self, node: ast.arg) -> ast.AST:
+            node.annotation = None
+            return node
+
+        def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+            return ast.Assign([node.target], node.value or ast.Constant(None), lineno=node.lineno)
+
+        def visit_Name(self, node: ast.Name) -> ast.AST:
+            return ast.Name("cp" if node.id == "cupy" else node.id, node.ctx)
+
+    each = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return {node.name: ast.unparse(Bare().visit(node)) for node in each}
+
+
+def test_lesson_06_builds_what_timing_has() -> None:
+    text = (kernels.root() / "scripts" / "fourways" / "timing.py").read_text(encoding="utf-8")
+    script, page = functions_of(ast.parse(text)), dict[str, str]()
+    for cell in lesson.find("06").notebook.cells:
+        if cell.cell_type == "code":
+            page |= functions_of(cell_python.tree(cell.source))
+    for name in ("captured", "in_turns", "other_reads"):
+        assert page[name] == script[name]
 
 
 def test_timing_alone(tmp_path: Path) -> None:

@@ -1,12 +1,16 @@
-"""On a GPU: how near the clocks of `timing` come to CUPTI's times. Prints a table of ratios."""
+"""On a GPU: how near the clocks of `timing`, and the solution of lesson 06's second exercise, come to CUPTI's times.
 
+Prints a table of ratios.
+"""
+
+import time
 from typing import Any
 
 import cupy
 import numpy as np
 import pytest
 
-from fourways import tables, timeline, timing
+from fourways import exercises, lesson, tables, timeline, timing
 
 SOURCE = r"""
 extern "C" __global__ void spin(float *x, int steps)
@@ -37,7 +41,37 @@ cupy.cuda.Device().synchronize()
 GAP = 0.3e-6  # seconds
 """What a graph may add to a kernel of 1 to 20 µs. An H200 added 0.2 µs, the time to the next kernel."""
 SHARE = 0.03
-"""By how much `on_gpu` may differ from CUPTI for a kernel of more than 20 µs, as a share of its time."""
+"""By how much `on_gpu` and the exercise may differ from CUPTI for a kernel of more than 20 µs, as a share of its time."""
+
+
+class RealGpu:
+    """A GPU with the methods of the exercise's made-up GPUs."""
+
+    def __init__(self, call: timing.Call) -> None:
+        self.launch, self.delay, self.clock = call, timing.busy, time.perf_counter
+        self.wait = cupy.cuda.Device().synchronize
+
+    def capture(self, count: int) -> Any:
+        return timing.captured(self.launch, count)
+
+    def replay(self, graph: Any) -> None:
+        graph.launch()
+
+    def record(self) -> Any:
+        event = cupy.cuda.Event()
+        event.record()
+        return event
+
+    def elapsed(self, start: Any, stop: Any) -> float:
+        stop.synchronize()
+        return float(cupy.cuda.get_elapsed_time(start, stop)) / 1e3
+
+
+def by_exercise(call: timing.Call) -> float:
+    """Return the median of five answers of the solution of lesson 06's second exercise."""
+    names: dict[str, Any] = {"exercises": exercises}
+    exec(lesson.find("06").cells("solution")[1], names)
+    return float(np.median([names["kernel_seconds"](RealGpu(call)) for _ in range(5)]))
 
 
 def by_cupti() -> list[float]:
@@ -57,7 +91,8 @@ def by_clocks() -> dict[str, list[float]]:
 
     calls = {str(steps): call(steps) for steps in STEPS}
     taken = {"in_graph": timing.in_graph(calls).rows, "on_gpu": timing.on_gpu(calls, rounds=100).rows}
-    return {clock: [row["seconds"]["median"] for row in rows[: len(STEPS)]] for clock, rows in taken.items()}
+    medians = {clock: [row["seconds"]["median"] for row in rows[: len(STEPS)]] for clock, rows in taken.items()}
+    return medians | {"exercise": [by_exercise(each) for each in calls.values()]}
 
 
 def measured() -> list[tables.Row]:
@@ -73,14 +108,21 @@ def measured() -> list[tables.Row]:
 
 def outside(rows: list[tables.Row]) -> list[str]:
     """Return a line for each time beyond its clock's limit."""
-    problems = []
-    for row in rows:
-        seconds, graph, on_gpu = (row[f"{clock}_seconds"] for clock in ("CUPTI", "in_graph", "on_gpu"))
-        if 1e-6 <= seconds <= 20e-6 and not 0 <= graph - seconds <= GAP:
-            problems.append(f"in_graph: {tables.seconds(graph)}, by CUPTI {tables.seconds(seconds)}")
-        if seconds >= 20e-6 and abs(on_gpu / seconds - 1) > SHARE:
-            problems.append(f"on_gpu: {tables.seconds(on_gpu)}, by CUPTI {tables.seconds(seconds)}")
-    return problems
+
+    def problems(row: tables.Row, limit: float, *clocks: str) -> list[str]:
+        seconds = row["CUPTI_seconds"]
+        times = {clock: row[f"{clock}_seconds"] for clock in clocks}
+        return [
+            f"{clock}: {tables.seconds(time)}, by CUPTI {tables.seconds(seconds)}"
+            for clock, time in times.items()
+            if abs(time - seconds) > limit
+        ]
+
+    short = [row for row in rows if 1e-6 <= row["CUPTI_seconds"] <= 20e-6]
+    long = [row for row in rows if row["CUPTI_seconds"] >= 20e-6]
+    found = [problems(row, GAP, "in_graph", "exercise") for row in short]
+    found += [problems(row, SHARE * row["CUPTI_seconds"], "on_gpu", "exercise") for row in long]
+    return sum(found, [])
 
 
 @pytest.mark.quiet

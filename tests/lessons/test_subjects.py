@@ -30,12 +30,10 @@ SUBJECTS: list[tuple[str, ...]] = [
     ("SourceModule, prepared calls", "pycuda_beside_cupy", r'\.prepare\("PPqq"\)\.prepared_call'),
     ("PYBIND11_MODULE", "05", r"PYBIND11_MODULE\(heat, m\)"),
     ("PYBIND11_MODULE by CMake", "05", r"heat/CMakeLists\.txt\n(.*\n)*pybind11_add_module\(heat "),
-    ("benchmark of cupyx", "06", r"clocks\.compare\(", f"{EXPERIMENTS}/clocks/compared.py", r"both = benchmark\(call"),
-    ("%gpu_timeit", "06", r"%gpu_timeit"),
-    ("one-time costs: the context", "06", r"clocks\.one_time\(source\)",
-     f"{EXPERIMENTS}/clocks/launches.py", r'\.free\(0\).*\nmark\("context"\)'),
-    ("one-time costs: to compile", "06", r"clocks\.one_time\(source\)",
-     f"{EXPERIMENTS}/clocks/launches.py", r'\.compile\("cubin"\)\.code\nmark\("compile"\)'),
+    ("benchmark of cupyx", "06", r"benchmark\(call"),
+    ("%gpu_timeit", "06", r"%gpu_timeit -n 100"),
+    ("one-time costs: the context", "01", r"# context\ncp\.cuda\.Device\(\)\.synchronize\(\)"),
+    ("one-time costs: to compile", "01", r"# build\nkernel = cp\.RawModule\(code="),
     ("CUPY_CACHE_DIR", "caches_and_storms", r'"CUPY_CACHE_DIR": f"(.*\n)*.*"answer\.py"'),
     ("a CI cache", "caches_and_storms", r'arch, "kernel-cache"\)\.built'),
     ("time_range", "07", r"from cupyx\.profiler import time_range\n(.*\n)*.*with time_range\("),
@@ -73,7 +71,6 @@ SUBJECTS: list[tuple[str, ...]] = [
      f"{EXPERIMENTS}/cluster/strips_process.py", r"nccl\.Communicator\.init\("),
 ]  # fmt: skip
 LOST = {
-    "%gpu_timeit": "only prose of lesson 06 names it",
     "LaunchGrid": "no lesson has it",
 }
 

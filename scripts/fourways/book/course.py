@@ -20,7 +20,6 @@ PARTS = {
     ),
     "Measure and understand": (
         "06",
-        "which_timer",
         "07",
         "when_a_kernel_fails",
         "two_races",
