@@ -41,13 +41,13 @@ extern "C" __global__ void busy(long long cycles)
 
 
 def on_gpu(calls: Mapping[str, Call], rounds: int = 40, moved: int | None = None) -> tables.Table:
-    """Time single calls between two events on a busy GPU (device clock), with a warm L2 cache.
+    """Time single calls between two events on a busy GPU (device clock), warm: each right after the same call.
 
     `seconds` is the time between the events, `between_seconds`, without what two events add (`events_add`). For kernels
     of more than 20 µs. `in_graph` is better for shorter ones. If each call moves `moved` bytes, the rows have
     `bytes_per_second`. Raises ValueError for a call that waits for the GPU.
     """
-    return _on_gpu(calls, rounds, moved, lambda: None, "warm")
+    return _on_gpu(calls, rounds, moved, None, "warm")
 
 
 def cold(calls: Mapping[str, Call], rounds: int = 40, moved: int | None = None) -> tables.Table:
@@ -206,8 +206,8 @@ def in_turns(samplers: Mapping[Any, Callable[[], float]], rounds: int, warm_up: 
     return samples
 
 
-def _on_gpu(calls: Mapping[str, Call], rounds: int, moved: int | None, before: Call, state: str) -> tables.Table:
-    samplers = {name: between_events(call, before) for name, call in _with_nothing(calls).items()}
+def _on_gpu(calls: Mapping[str, Call], rounds: int, moved: int | None, before: Call | None, state: str) -> tables.Table:
+    samplers = {name: between_events(call, before or call) for name, call in _with_nothing(calls).items()}
     between = in_turns(samplers, rounds)
     samples = {name: [sample - events_add() for sample in taken] for name, taken in between.items()}
     added = tables.seconds(events_add())
