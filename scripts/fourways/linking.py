@@ -119,15 +119,15 @@ def compare(sources: Sequence[Path], kernel: str, arch: str = "sm_90", **options
 
     A row has `form`, `calls`, `bytes` of the cubin, `clock` ("host"), and `seconds` for compiling and linking; or
     `refused`, the first line of a tool's error. A program that cannot be linked as cubins raises the linker's error.
-    The libraries are loaded by a first, untimed link. More `options` are those of `ProgramOptions`. Headers are found
-    in a file's own folder.
+    The libraries are loaded by a first, untimed link, and NVRTC's cache is off. More `options` are those of
+    `ProgramOptions`. Headers are found in a file's own folder.
     """
     paths = [Path(source).resolve() for source in sources]
 
     def joined(form: str) -> bytes:
         units = []
         for path in paths:
-            given = {"include_path": [str(path.parent)]} | options
+            given = {"include_path": [str(path.parent)], "no_cache": True} | options
             units.append(compile(path.read_text(encoding="utf-8"), form, arch, path.name, **given))
         return bytes(link(units, form, arch).code)
 

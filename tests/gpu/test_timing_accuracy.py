@@ -41,7 +41,7 @@ cupy.cuda.Device().synchronize()
 GAP = 0.3e-6  # seconds
 """What a graph may add to a kernel of 1 to 20 µs. An H200 added 0.2 µs, the time to the next kernel."""
 SHARE = 0.03
-"""By how much `on_gpu` and the exercise may differ from CUPTI for a kernel of more than 20 µs, as a share of its time."""
+"""By which share `on_gpu` and the exercise may differ from CUPTI for a kernel of more than 20 µs."""
 
 
 class RealGpu:
@@ -109,20 +109,19 @@ def measured() -> list[tables.Row]:
 def outside(rows: list[tables.Row]) -> list[str]:
     """Return a line for each time beyond its clock's limit."""
 
-    def problems(row: tables.Row, limit: float, *clocks: str) -> list[str]:
+    problems = []
+    for row in rows:
         seconds = row["CUPTI_seconds"]
-        times = {clock: row[f"{clock}_seconds"] for clock in clocks}
-        return [
-            f"{clock}: {tables.seconds(time)}, by CUPTI {tables.seconds(seconds)}"
-            for clock, time in times.items()
+        if seconds < 1e-6:
+            continue
+        limit, clock = (GAP, "in_graph") if seconds <= 20e-6 else (SHARE * seconds, "on_gpu")
+        times = {each: row[f"{each}_seconds"] for each in (clock, "exercise")}
+        problems += [
+            f"{each}: {tables.seconds(time)}, by CUPTI {tables.seconds(seconds)}"
+            for each, time in times.items()
             if abs(time - seconds) > limit
         ]
-
-    short = [row for row in rows if 1e-6 <= row["CUPTI_seconds"] <= 20e-6]
-    long = [row for row in rows if row["CUPTI_seconds"] >= 20e-6]
-    found = [problems(row, GAP, "in_graph", "exercise") for row in short]
-    found += [problems(row, SHARE * row["CUPTI_seconds"], "on_gpu", "exercise") for row in long]
-    return sum(found, [])
+    return problems
 
 
 @pytest.mark.quiet

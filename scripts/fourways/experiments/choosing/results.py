@@ -56,7 +56,7 @@ def plug_in_seconds() -> tuple[float, float] | None:
     path = kernels.root() / "book" / "recorded" / "08_linking.ipynb"
     rows = lesson.rows(path).get("price", []) if path.is_file() else []
     took = {row["shipped"]: row["seconds"]["median"] for row in rows if row["library"] == "with CUB"}
-    return (took["one source"], took["ltoir"]) if {"one source", "ltoir"} <= took.keys() else None
+    return (took["source"], took["LTO-IR"]) if {"source", "LTO-IR"} <= took.keys() else None
 
 
 def context_bytes() -> int | None:
