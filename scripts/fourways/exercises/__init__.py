@@ -4,5 +4,17 @@ Each returns "Right …", or "Not yet: …" with what came and what was expected
 tried by `checking.exercise`. The modules of this package hold the judges that need more.
 """
 
-from fourways.exercises import clocks, doublify, filters, plates, plugins, profiles, saxpy, sums, tiles, workflows
+from fourways.exercises import (
+    clocks,
+    doublify,
+    filters,
+    launches,
+    plates,
+    plugins,
+    profiles,
+    saxpy,
+    sums,
+    tiles,
+    workflows,
+)
 from fourways.exercises.functions import same
