@@ -14,6 +14,7 @@ from fourways.exercises import (
     profiles,
     saxpy,
     sums,
+    texels,
     tiles,
     workflows,
 )

@@ -16,7 +16,7 @@ def check_suspects(answer: Callable[[list[str], int], Any]) -> str:
 
     def draw() -> tuple[list[str], int]:
         before, after = (random.choices(["launch", "host", "wait"], k=random.randrange(4)) for _ in range(2))
-        between = random.choices(["launch", "host"], k=2) + ["launch", "launch"]
+        between = [*random.choices(["launch", "host"], k=2), "launch", "launch"]
         random.shuffle(between)
         cleared = [*before, "launch", "wait"] if random.random() < 0.8 else []
         steps = [*cleared, *between, random.choice(["launch", "wait"]), *after]

@@ -1,6 +1,5 @@
-"""A Python project in a folder, its wheel, a module that is imported from its file, and builds by CMake."""
+"""A Python project in a folder, its wheel, and builds by CMake."""
 
-import importlib.util
 import os
 import re
 import shutil
@@ -11,7 +10,6 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import ModuleType
 
 from fourways import toolchain
 from fourways.building import BuildError
@@ -40,15 +38,6 @@ def wheel_rows(wheel: Path) -> list[Row]:
     with zipfile.ZipFile(wheel) as packed:
         files = [(wheel.name, wheel.stat().st_size), *((each.filename, each.file_size) for each in packed.infolist())]
     return [{"file": name, "bytes": size} for name, size in files]
-
-
-def imported(name: str, file: Path) -> ModuleType:
-    """Import an extension module from its file, and return it. The same file under another name is another module."""
-    spec = importlib.util.spec_from_file_location(name, file)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def build_with_cmake(source: Path, folder: Path, options: Sequence[str], failure: str) -> None:
