@@ -47,7 +47,7 @@ SUBJECTS: list[tuple[str, ...]] = [
     ("cupyx.jit", "10", r"@jit\.rawkernel\(\)"),
     ("ElementwiseKernel", "02", r"cp\.ElementwiseKernel\("),
     ("ReductionKernel", "03", r"cp\.ReductionKernel\("),
-    ("float32 against float64", "which_precision", r"for stored, summed in pairs:\n(.*\n)*.*cp\.RawModule\(code=series"),
+    ("float32 against float64", "which_precision", r"stored, summed in pairs:\n(.*\n)*.*cp\.RawModule\(code=series"),
     ("Program of cuda.core", "08", r'Program\(text, "c\+\+", options\)\.compile\("ltoir"\)'),
     ("Linker, LinkerOptions", "08",
      r'LinkerOptions\(\*\*lto\)\n(.*\n)*.*Linker\(library, user, options=joining\)\.link\("cubin"\)'),
