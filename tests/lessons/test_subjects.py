@@ -36,7 +36,7 @@ SUBJECTS: list[tuple[str, ...]] = [
     ("one-time costs: to compile", "01", r"# build\nkernel = cp\.RawModule\(code="),
     ("CUPY_CACHE_DIR", "caches_and_storms", r'"CUPY_CACHE_DIR": f"(.*\n)*.*"answer\.py"'),
     ("a CI cache", "caches_and_storms", r'arch, "kernel-cache"\)\.built'),
-    ("time_range", "07", r"from cupyx\.profiler import time_range\n(.*\n)*.*with time_range\("),
+    ("time_range", "07", r"from cupyx\.profiler import .*\btime_range\n(.*\n)*.*with time_range\("),
     ("profile()", "07", r"with profile\(\),"),
     ("ncu --import-source", "07", r"ncu --export(.*\n)*.*--import-source 1 "),
     ("CUPY_CACHE_SAVE_CUDA_SOURCE", "07", r"^!CUPY_CACHE_DIR=\S+ CUPY_CACHE_SAVE_CUDA_SOURCE=1 "),
