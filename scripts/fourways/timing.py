@@ -112,7 +112,7 @@ def events_add() -> float:
     """Return the seconds that two events add to a kernel: a small kernel between events, less the same in a graph.
 
     Events also measure the start of a launch and the wait for its end. The sum is nearly the same for all kernels, and
-    about 2 µs on an H200.
+    2 to 4 µs on an H200.
     """
     call, count = _nothing(), 1000
     alone, graph = between_events(call), between_events(captured(call, count).launch)
