@@ -2,8 +2,8 @@
 
 A call is a function without arguments that queues work on CuPy's current stream. Work on other streams is not seen, and
 answers are not checked: check them first. In each round the calls take turns in a fresh random order, so that a slow
-moment of the machine meets all of them. Each table also has the row `nothing`, a kernel that stores one number: what a
-clock shows for it is the least that it can show.
+moment of the machine meets all of them. Each table also has the row `nothing`, a kernel that stores one number: what
+takes about as long does too little for this clock.
 
     x = cupy.ones(2**20, cupy.float32)
     timing.on_gpu({"add": lambda: cupy.add(x, x, out=x), "copy": timing.copy(2 * x.nbytes)}, moved=2 * x.nbytes)
@@ -44,7 +44,7 @@ def on_gpu(calls: Mapping[str, Call], rounds: int = 40, moved: int | None = None
     """Time single calls between two events on a busy GPU (device clock), warm: each right after the same call.
 
     `seconds` is the time between the events, `between_seconds`, without what two events add (`events_add`). For kernels
-    of more than 20 µs. `in_graph` is better for shorter ones. If each call moves `moved` bytes, the rows have
+    shorter than ten times that, `in_graph` is better. If each call moves `moved` bytes, the rows have
     `bytes_per_second`. Raises ValueError for a call that waits for the GPU.
     """
     return _on_gpu(calls, rounds, moved, None, "warm")
@@ -59,9 +59,9 @@ def cold(calls: Mapping[str, Call], rounds: int = 40, moved: int | None = None) 
 
 
 def in_graph(calls: Mapping[str, Call], rounds: int = 20, moved: int | None = None, count: int = 100) -> tables.Table:
-    """Time a CUDA graph of `count` calls, and divide by `count` (device clock): the clock for kernels below 20 µs.
+    """Time a CUDA graph of `count` calls, and divide by `count` (device clock): the clock for short kernels.
 
-    It includes the time from the end of a kernel to the start of the next, about 0.2 µs on an H200. `moved` is as in
+    It includes the time from the end of a kernel to the start of the next, 0.1 to 0.2 µs on an H200. `moved` is as in
     `on_gpu`.
     Raises CuPy's CUDARuntimeError for a call that cannot be captured, such as one that waits for the GPU.
     """
@@ -100,7 +100,8 @@ def launches(calls: Mapping[str, Call], rounds: int = 20, count: int = 100) -> t
 def copy(moved: int) -> Call:
     """Return a call that copies from device to device and moves `moved` bytes, half of them read and half written.
 
-    Its rate is a roof for kernels that mostly move bytes. Time it with them, so that they take turns.
+    Its rate is a roof for kernels that mostly move bytes, if `moved` is many times the L2 cache's size. Time it with
+    them, so that they take turns.
     """
     source = cupy.zeros(max(1, moved // 2), cupy.uint8)
     target = cupy.empty_like(source)
