@@ -222,3 +222,5 @@ def test_it_runs_as_far_as_this_machine_can(target: lesson.Lesson) -> None:
     assert result.ran + sum(result.skipped.values()) == cells, "each cell runs, or is skipped with a reason"
     wanted = [cell for cell in target.notebook.cells if cell.cell_type == "code" and not lesson.skip_reason(cell)]
     assert result.ran == len(wanted) > 0
+    said = "".join(output.get("text", "") for cell in result.notebook.cells for output in cell.get("outputs", ()))
+    assert "it defines no function" not in said, "a command refused the page's case"
