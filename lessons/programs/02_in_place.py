@@ -1,4 +1,4 @@
-"""Add bytes in place, y[i] += x[i]: how many bytes should a thread load at once?"""
+"""Multiply complex numbers in place, y[i] *= x[i]: how many should a thread load at once?"""
 
 import itertools
 import random
@@ -6,47 +6,47 @@ import random
 import cupy as cp
 import numpy as np
 
-n = 500_000_001  # bytes of x, and of y
+n = 2**26 + 1  # CHANGE: elements of x, and of y
 TEXT = r"""
-struct alignas(VECTOR) Pack { unsigned char element[VECTOR]; };
+typedef float2 Element; // CHANGE: a complex64 (.x real, .y imaginary); CUDA knows float2 without an include
+struct alignas(sizeof(Element) * VECTOR) Pack { Element element[VECTOR]; };
 
-extern "C" __global__ void add(const unsigned char *x, unsigned char *y, long long n)
+__device__ Element result(Element p, Element q) // CHANGE: float2 has no operator *
+{ return {p.x * q.x - p.y * q.y, p.x * q.y + p.y * q.x}; }
+extern "C" __global__ void in_place(const Element *x, Element *y, long long n) // CHANGE: arrays
 {
     const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n / VECTOR) {
-        const Pack p = ((const Pack *)x)[i];
-        Pack sum = ((const Pack *)y)[i];
-        for (int k = 0; k < VECTOR; ++k)
-            sum.element[k] += p.element[k];
-        ((Pack *)y)[i] = sum;
+        Pack p = ((const Pack *)x)[i], q = ((const Pack *)y)[i];
+        for (int k = 0; k < VECTOR; ++k) q.element[k] = result(p.element[k], q.element[k]);
+        ((Pack *)y)[i] = q;
     }
-    if (i < n % VECTOR) // the bytes behind the last pack
-        y[n - 1 - i] += x[n - 1 - i];
+    if (i < n % VECTOR) y[n - 1 - i] = result(x[n - 1 - i], y[n - 1 - i]); // behind the last pack
 }
 extern "C" __global__ void delay(long long cycles)
 { for (const long long start = clock64(); clock64() - start < cycles;) {} }
 """
 delay = cp.RawKernel(TEXT, "delay", ("-DVECTOR=1",))
-x = (cp.arange(n, dtype=cp.uint32) * 2654435761 >> 24).astype(cp.uint8)  # bytes in disorder
-before = x[::-1].copy()
-y, right = before.copy(), before + x  # a sum above 255 wraps around, here and in the kernel
-assert x.data.ptr % 16 == y.data.ptr % 16 == 0  # the kernel takes no view such as x[1:]
+floats = (cp.random.default_rng(seed).random(2 * n, cp.float32) - 0.5 for seed in (1, 2))
+x, before = (each.view(cp.complex64) for each in floats)  # CHANGE: the arrays
+y, right = before.copy(), before.astype(cp.complex128) * x  # CHANGE: the right answer
+assert x.data.ptr % 32 == y.data.ptr % 32 == 0  # the kernel takes no view such as x[1:]
 
 
 def variant(vector, threads):
-    """Return a checked launch for `vector` bytes a thread, and the bytes that it moves."""
-    kernel = cp.RawModule(code=TEXT, options=(f"-DVECTOR={vector}",)).get_function("add")
-    grid = ((n + vector * threads - 1) // (vector * threads),)  # rounded up
-    y[...] = before  # fresh input: each launch changes y
-    kernel(grid, (threads,), (x, y, np.int64(n)))
-    assert (y == right).all()
-    moved = x.nbytes + 2 * y.nbytes  # reads x, reads and writes y
-    return (lambda: kernel(grid, (threads,), (x, y, np.int64(n)))), moved
+    """Return a checked launch for `vector` elements a thread, and the bytes that it moves."""
+    kernel = cp.RawModule(code=TEXT, options=(f"-DVECTOR={vector}",)).get_function("in_place")
+    blocks = (n + vector * threads - 1) // (vector * threads)  # rounded up
+    launch = ((blocks,), (threads,), (x, y, np.int64(n)))
+    y[...] = before  # each launch changes y
+    kernel(*launch)
+    assert (abs(y - right) <= 3e-7 * abs(right)).all()  # CHANGE: five roundings of a float
+    return (lambda: kernel(*launch)), x.nbytes + 2 * y.nbytes  # CHANGE: reads x, reads and writes y
 
 
-calls = {"copy": ((lambda: y.data.copy_from_device_async(x.data, n)), 2 * n)}
-for vector, threads in itertools.product((1, 4, 16), (64, 256, 1024)):
-    calls[f"{vector} bytes a thread, {threads} threads"] = variant(vector, threads)
+calls = {"copy": ((lambda: y.data.copy_from_device_async(x.data, x.nbytes)), 2 * x.nbytes)}
+for vector, threads in itertools.product((1, 2, 4), (64, 256, 1024)):  # CHANGE: 16 bytes among them
+    calls[f"{vector * x.itemsize} bytes a thread, {threads} threads"] = variant(vector, threads)
 samples = {name: [] for name in calls}
 for _ in range(23):
     for name in random.sample(list(calls), len(calls)):  # in turns, by lot
@@ -57,4 +57,4 @@ for _ in range(23):
 for name, (_, moved) in calls.items():
     median, copied = (np.median(samples[each][3:]) for each in (name, "copy"))  # 3 warm up
     print(f"{name:30} {median * 1e3:6.3f} ms, {moved / median / 1e12:.2f} TB/s,", end="")
-    print(f" {moved / median / (2 * n / copied):.2f} of the copy")
+    print(f" {moved / median / (2 * x.nbytes / copied):.2f} of the copy")
