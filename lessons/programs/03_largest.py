@@ -1,59 +1,60 @@
-"""How far is y from x? The largest difference in one pass, in a few blocks and in many, and by CuPy."""
-
-from functools import partial
+"""Where do x and y differ most, and by how much? In two launches, with few blocks and with more, and by CuPy."""
 
 import cupy as cp
 import numpy as np
 
-NEUTRAL = np.float32(-np.inf)  # combine(NEUTRAL, a) gives a, for every a
-bits = f"__uint_as_float({NEUTRAL.view(np.uint32)}u)"  # the same number in CUDA's words
 text = r"""
-__device__ float combine(float a, float b) { return fmaxf(a, b); }
-__device__ float over_the_warp(float value) // the result arrives in lane 0
-{
-    for (int distance = 16; distance > 0; distance /= 2)
-        value = combine(value, __shfl_down_sync(0xffffffff, value, distance));
-    return value;
+struct State { float value; long long place; };  // CHANGE: what a part of the arrays comes to
+__device__ State neutral() { return {-1, -1}; }  // CHANGE: combine(neutral(), a) is a
+__device__ State of(const float *x, const float *y, long long i) { return {fabsf(x[i] - y[i]), i}; }  // CHANGE
+__device__ State combine(State a, State b)
+{ return b.value > a.value || (b.value == a.value && b.place < a.place) ? b : a; }  // CHANGE
+__device__ void leave(State mine, State *out) {  // combines the states of a block's threads, always in one order
+    __shared__ State all[512];
+    all[threadIdx.x] = mine;
+    for (int half = 256; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) all[threadIdx.x] = combine(all[threadIdx.x], all[threadIdx.x + half]);
+    }
+    if (threadIdx.x == 0) *out = all[0];
 }
-extern "C" __global__ void largest(const float *x, const float *y, float *result, long long n)
-{
-    float value = NEUTRAL;
-    const long long stride = (long long)gridDim.x * blockDim.x;
-    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride)
-        value = combine(value, fabsf(x[i] - y[i]));
-    __shared__ float warps[32];
-    value = over_the_warp(value);
-    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = value;
-    __syncthreads();
-    if (threadIdx.x >= 32) return;
-    value = over_the_warp(threadIdx.x < blockDim.x / 32 ? warps[threadIdx.x] : NEUTRAL);
-    int seen = *(volatile int *)result, now; // an atomic `combine`: again, if another block came in between
-    while (threadIdx.x == 0
-           && (now = atomicCAS((int *)result, seen, __float_as_int(combine(__int_as_float(seen), value)))) != seen)
-        seen = now;
+extern "C" __global__ void each_block(const float *x, const float *y, State *parts, long long n) {  // CHANGE
+    State mine = neutral();
+    for (long long i = blockIdx.x * 512LL + threadIdx.x; i < n; i += gridDim.x * 512LL)
+        mine = combine(mine, of(x, y, i));  // CHANGE
+    leave(mine, parts + blockIdx.x);
+}
+extern "C" __global__ void one_block(const State *parts, State *result, long long number) {
+    State mine = neutral();
+    for (long long i = threadIdx.x; i < number; i += 512) mine = combine(mine, parts[i]);
+    leave(mine, result);
 }
 extern "C" __global__ void delay(long long cycles) { for (long long start = clock64(); clock64() - start < cycles;); }
 """
-module = cp.RawModule(code=text, options=(f"-DNEUTRAL={bits}",))
-largest, delay = module.get_function("largest"), module.get_function("delay")
-terms = "float32 x, float32 y", "float32 most", "abs(x - y)", "fmaxf(a, b)", "most = a", bits
-n, processors = 2**26, cp.cuda.Device().attributes["MultiProcessorCount"]
-x, y = cp.random.default_rng(1).random((2, n), dtype=cp.float32)
-result, copied = cp.empty(1, cp.float32), cp.empty_like(x)
-counts = (processors, 4 * processors, 64 * processors, n // 512)
-calls = {f"{k:,} blocks": partial(largest, (k,), (512,), (x, y, result, np.int64(n))) for k in counts}
-calls |= {"abs(x - y).max()": lambda: abs(x - y).max(), "ReductionKernel": partial(cp.ReductionKernel(*terms), x, y)}
-calls |= {"copy": partial(copied.data.copy_from_device_async, x.data, x.nbytes)}
-right, start, stop = np.abs(x.get() - y.get()).max(), cp.cuda.Event(), cp.cuda.Event()
-for name, call in calls.items():
-    taken = []
-    for _ in range(20):
-        result.fill(NEUTRAL)
-        delay((1,), (1,), (np.int64(400_000),))  # keeps the GPU busy until all is queued
-        start.record()
-        came = call()
-        stop.record()
-        stop.synchronize()
-        taken.append(cp.cuda.get_elapsed_time(start, stop) * 1e3)  # µs
-    assert name == "copy" or float(result[0] if came is None else came) == right, name
-    print(f"{name:16} {np.median(taken):8,.0f} µs, {8 * n / np.median(taken) / 1e6:5.2f} TB/s")
+STATE = np.dtype([("value", np.float32), ("place", np.int64)], align=True)  # CHANGE: as the struct
+each_block, one_block, delay = map(cp.RawModule(code=text).get_function, ("each_block", "one_block", "delay"))
+
+
+def in_two_launches(blocks, n):
+    each_block((blocks,), (512,), (x, y, parts, np.int64(n)))  # CHANGE
+    one_block((1,), (512,), (parts, result, np.int64(blocks)))
+
+
+x, y = cp.random.default_rng(1).random((2, 2**26), dtype=cp.float32)  # CHANGE
+apart, copied = np.abs(x.get() - y.get()), cp.empty_like(x)  # CHANGE
+counts = [each * cp.cuda.Device().attributes["MultiProcessorCount"] for each in (1, 4, 64)]
+parts, result = (cp.empty(number * STATE.itemsize, cp.uint8) for number in (counts[-1], 1))
+for blocks, n in [(blocks, n) for blocks in counts for n in (1, 1000, x.size)]:
+    in_two_launches(blocks, n)
+    assert result.get().view(STATE)[0].item() == (apart[:n].max(), apart[:n].argmax())  # CHANGE: NumPy's answer
+calls = {f"{blocks:,} blocks": lambda blocks=blocks: in_two_launches(blocks, x.size) for blocks in counts}
+calls["abs(x - y).argmax()"] = lambda: abs(x - y).argmax()  # CHANGE: CuPy's own
+calls["copy"] = lambda: copied.data.copy_from_device_async(x.data, x.nbytes)
+samples, start, stop = {name: [] for name in calls}, cp.cuda.Event(), cp.cuda.Event()
+for name in 23 * list(calls):  # in turns
+    delay((1,), (1,), (np.int64(400_000),))  # keeps the GPU busy for 0.2 ms, until all is queued
+    start.record(), calls[name](), stop.record(), stop.synchronize()
+    samples[name].append(cp.cuda.get_elapsed_time(start, stop) * 1e3)  # µs
+for name, taken in samples.items():
+    p10, median, p90 = np.percentile(taken[3:], [10, 50, 90])  # the first three warm up
+    print(f"{name:20} {median:6.0f} µs ({p10:.0f} to {p90:.0f})")

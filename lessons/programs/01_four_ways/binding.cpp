@@ -1,14 +1,14 @@
 #include <pybind11/pybind11.h>
 
-int launch(const float *x, const float *y, float *out, long long n); // in launch.cu
+int launch(const float *x, const float *y, float z, float *out, long long n); // CHANGE, as in launch.cu
 
-void length(size_t x, size_t y, size_t out, long long n) // addresses on the GPU: checks nothing
+void launch_at(size_t x, size_t y, float z, size_t out, long long n) // CHANGE: addresses on the GPU, unchecked
 {
-    if (const int error = launch((float *)x, (float *)y, (float *)out, n))
+    if (const int error = launch((float *)x, (float *)y, z, (float *)out, n)) // CHANGE
         throw std::runtime_error("CUDA error " + std::to_string(error));
 }
 
-PYBIND11_MODULE(lengths, module)
+PYBIND11_MODULE(mine, module)
 {
-    module.def("length", &length);
+    module.def("launch", &launch_at);
 }

@@ -1,7 +1,8 @@
-#include "length.cuh"
+#include "kernel.cuh"
 
-int launch(const float *x, const float *y, float *out, long long n)
+int launch(const float *x, const float *y, float z, float *out, long long n) // CHANGE
 {
-    length<<<(n + 255) / 256, 256>>>(x, y, out, n); // grid, block
+    const long long blocks = n / 256 + 1; // at least 1, since CUDA refuses an empty grid
+    length<<<blocks, 256>>>(x, y, z, out, n); // CHANGE
     return cudaGetLastError();
 }
