@@ -2,8 +2,8 @@
 
 python record.py TRACE.json PROGRAM.py ARGUMENTS...
 
-The trace opens in ui.perfetto.dev. You need `pip install cupti-python`, and no special rights. The program must wait
-for the GPU before it ends.
+The trace opens in ui.perfetto.dev. You need `pip install cupti-python cuda-pathfinder`, and no special rights. All of
+the program is recorded, under `profile()` or not. The program must wait for the GPU before it ends.
 """
 
 import json

@@ -6,12 +6,21 @@ from typing import Any
 
 from fourways.exercises.functions import same
 
+HINTS = {
+    "calls": "While the GPU waits for the host, no repair of the kernel helps.",
+    "sectors": "As many sectors as the type has bytes would do.",
+    "warps": "DRAM could deliver more, but few warps ask for it.",
+    "bytes": "DRAM is busy already, so more warps gain nothing.",
+}
+
 
 def check_sectors(answer: Callable[[list[int]], Any]) -> str:
-    """Judge `answer(addresses)`: the number of 32-byte sectors that hold the floats at these addresses, in bytes."""
+    """Judge `answer(addresses)`: the number of 32-byte sectors that hold the elements at these addresses, in bytes."""
     steps = (1, 0, -1, 3, 512)  # floats from one lane to the next
     cases = [[4096 + start + 4 * step * lane for lane in range(32)] for start in (0, 12) for step in steps]
-    cases += [random.choices(range(0, 4 * reach, 4), k=32) for reach in (100, 10**6)]
+    for size in (1, 4, 16):
+        cases.append([4096 + size * lane for lane in range(32)])
+        cases += [random.choices(range(0, size * reach, size), k=32) for reach in (100, 10**6)]
     drawn = iter(cases)
     hint = "Number the sectors of the memory, and see which are touched."
     return same(answer, _sectors, lambda: (next(drawn),), len(cases), hint=lambda *_: hint)
@@ -21,31 +30,25 @@ def _sectors(addresses: list[int]) -> int:
     return len({address // 32 for address in addresses})
 
 
-def check_blocks(answer: Callable[[int, int, int], Any]) -> str:
-    """Judge `answer(threads, registers, shared_bytes)`: the blocks that a multiprocessor of sm_90 runs at once.
+def check_repair(answer: Callable[[float, int, int, float, float], Any]) -> str:
+    """Judge `answer(idle, size, sectors, warps, rate)`: the first repair that a profile asks for."""
+    drawn = iter(random.sample(10 * list(HINTS), 10 * len(HINTS)))
+    due = ""
 
-    The rules are those of `cuda_occupancy.h` in CUDA's toolkit. Each of the four limits decides at least once.
-    """
-    cases = [(32, 16, 0), (256, 16, 4096), (256, 33, 4096), (1024, 128, 0), (128, 32, 14_464), (128, 32, 49_152)]
-    for _ in range(34):
-        cases.append((32 * random.randint(1, 32), random.randint(16, 128), 128 * random.randint(0, 384)))
-    drawn = iter(cases)
-    limits: dict[str, int] = {}
+    def draw() -> tuple[float, int, int, float, float]:
+        nonlocal due
+        due, size, lot = next(drawn), random.choice((1, 4, 16)), random.random() < 0.5
+        idle = _share(0.6, 0.95) if due == "calls" else _share(0, 0.3)
+        side_by_side = due in ("warps", "bytes") or (due == "calls" and lot)
+        sectors = size if side_by_side else random.randint(size + 1, 32)
+        warps = _share(0.1, 0.4) if due == "warps" or lot else _share(0.6, 1)
+        return idle, size, sectors, warps, _share(0.8, 0.95) if due == "bytes" else _share(0.1, 0.6)
 
-    def right(threads: int, registers: int, shared_bytes: int) -> int:
-        limits.update(_limits(threads, registers, shared_bytes))
-        return min(limits.values())
+    def hint(came: Any, expected: str) -> str:
+        return HINTS["sectors" if came == "sectors" and expected != "calls" else expected]
 
-    def hint(came: Any, expected: int) -> str:
-        if not isinstance(came, int | float):
-            return ""
-        short = next(name for name, most in limits.items() if most == expected)
-        return f"The {short} allow no more." if came > expected else "More blocks fit."
-
-    return same(answer, right, lambda: next(drawn), len(cases), hint=hint)
+    return same(answer, lambda *_: due, draw, 10 * len(HINTS), hint=hint)
 
 
-def _limits(threads: int, registers: int, shared_bytes: int) -> dict[str, int]:
-    warps = 65_536 // (-(-32 * registers // 256) * 256) // 4 * 4
-    limits = {"threads": 2048 // threads, "places for blocks": 32, "registers": 32 * warps // threads}
-    return limits | {"bytes of shared memory": 233_472 // (shared_bytes + 1024)}
+def _share(low: float, high: float) -> float:
+    return round(random.uniform(low, high), 2)
