@@ -1,60 +1,59 @@
-"""GELU by four clocks, at a short and a long size: what does each say, and what rate does it claim? Needs CuPy."""
+"""A histogram by six clocks, at two sizes: each call needs a reset. For another kernel, change what says CHANGE."""
 
 import random
-import time
+import timeit
 from functools import partial
 
 import cupy as cp
 import numpy as np
 
 SOURCE = r"""
-extern "C" __global__ void gelu(const float *x, float *y, long long n)
-{
-    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) y[i] = 0.5f * x[i] * (1 + tanhf(0.7978846f * (x[i] + 0.044715f * x[i] * x[i] * x[i])));
-}
+extern "C" __global__ void work(const unsigned char *x, int *bins, long long n) // CHANGE the kernel
+{ const long long i = blockIdx.x * 256LL + threadIdx.x; if (i < n) atomicAdd(bins + x[i], 1); }
 extern "C" __global__ void nothing() {}
-extern "C" __global__ void delay(long long cycles)
-{ for (const long long start = clock64(); clock64() - start < cycles;); }
+extern "C" __global__ void delay(long long n) { for (const long long start = clock64(); clock64() - start < n;); }
 """
-gelu, nothing, delay = map(cp.RawModule(code=SOURCE).get_function, ("gelu", "nothing", "delay"))
-wait = cp.cuda.Device().synchronize
+work, nothing, delay = map(cp.RawModule(code=SOURCE).get_function, ("work", "nothing", "delay"))
+x, bins = cp.arange(2**26, dtype=cp.uint32).astype(cp.uint8), cp.empty(256, cp.int32)  # CHANGE the arrays
+reset = partial(bins.fill, 0)  # CHANGE what a call needs before its launch; it must queue something
+wait, reads = cp.cuda.Device().synchronize, cp.zeros(2**26, cp.float32).sum  # 256 MiB, for a cold cache
+python = partial(timeit.timeit, setup=lambda: (reset(), wait()), number=1)
 
 
-def by_python(call, last):
-    wait()
-    start = time.perf_counter()
-    call(), last()
-    return time.perf_counter() - start
-
-
-def by_events(call):
+def events(call, before=reset, seconds=0.2e-3):
     start, stop = cp.cuda.Event(), cp.cuda.Event()
-    delay((1,), (1,), (np.int64(400_000),))  # keeps the GPU busy until all is queued
-    start.record(), call(), stop.record(), stop.synchronize()
-    return cp.cuda.get_elapsed_time(start, stop) / 1e3
+    before(), delay((1,), (1,), (np.int64(seconds * 2e9),))  # keeps the GPU busy until all is queued …
+    start.record(), call(), stop.record()
+    late = start.done and seconds < 0.1  # … or not: try again
+    stop.synchronize()
+    return events(call, before, 4 * seconds) if late else cp.cuda.get_elapsed_time(start, stop) / 1e3
 
 
-def report(what, call, moved):
+def graph(call):
     with cp.cuda.Stream(non_blocking=True) as stream:
         call(), wait(), stream.begin_capture()
         _ = [call() for _ in range(100)]
-        graph = stream.end_capture()
-    clocks = {"alone": lambda: by_python(call, lambda: None), "waited": lambda: by_python(call, wait)}
-    clocks |= {"events": lambda: by_events(call), "graph": lambda: by_events(graph.launch) / 100}
-    samples = {clock: [] for clock in clocks}
-    for clock in [each for _ in range(23) for each in random.sample(list(clocks), 4)]:  # in turns
-        samples[clock].append(clocks[clock]())
-    for clock, taken in samples.items():
-        seconds = float(np.median(taken[3:]))  # the first three warm up
-        print(f"{what:8} {clock:7} {seconds * 1e6:8.2f} µs {moved / seconds / 1e12:9.3f} TB/s")
+        return stream.end_capture().launch
 
 
-x = 4 * cp.sin(cp.arange(2**28, dtype=cp.float32))
-y = cp.full_like(x, np.nan)  # so that an old answer is no answer
-short, long = (partial(gelu, (n // 256,), (256,), (x, y, np.int64(n))) for n in (2**12, 2**28))
-long()
-assert cp.allclose(y, x / 2 * (1 + cp.tanh(0.7978846 * (x + 0.044715 * x**3))), rtol=1e-4, atol=1e-5)
-report("nothing", partial(nothing, (1,), (1,), ()), 0)
-report("short", short, 8 * 2**12)  # bytes: a float in, a float out
-report("long", long, 8 * 2**28)
+def medians(clocks):
+    taken = [(clock, clocks[clock]()) for _ in range(23) for clock in random.sample(list(clocks), len(clocks))]
+    return {each: float(np.median([seconds for clock, seconds in taken if clock == each][3:])) for each in clocks}
+
+
+empty = partial(nothing, (1,), (1,), ())
+one, empties, resets = medians({each: partial(events, each) for each in (empty, graph(empty), graph(reset))}).values()
+added = one - empties / 100
+print(f"two events add {added * 1e6:.2f} µs, and a reset in a graph takes {resets * 1e4:.2f} µs")
+for n in (2**12, 2**26):
+    call = partial(work, (n // 256,), (256,), (x, bins, np.int64(n)))  # CHANGE the launch
+    both = graph(lambda call=call: (reset(), call()))
+    both()
+    assert (bins == cp.bincount(x[:n], minlength=256)).all()  # CHANGE the right answer
+    clocks = {"alone": partial(python, call), "waited": partial(python, lambda call=call: (call(), wait()))}
+    clocks |= {"events": partial(events, call), "twin": partial(events, call), "graph": partial(events, both)}
+    clocks |= {"cold": partial(events, call, lambda: (reset(), reads()))}
+    for clock, seconds in medians(clocks).items():
+        less = {"alone": 0, "waited": 0, "graph": resets}.get(clock, added)
+        seconds = (seconds - less) / (100 if clock == "graph" else 1)
+        print(f"{n:11,}  {clock:6} {seconds * 1e6:9.2f} µs {n / seconds / 1e12:9.3f} TB/s")  # CHANGE bytes

@@ -10,7 +10,7 @@ found = []
 
 
 def take(activities):
-    found.extend((each.start, each.end) for each in activities if each.name == "saxpy")
+    found.extend((each.start, each.end) for each in activities if each.name == "saxpy")  # CHANGE the name
 
 
 cupti.activity_enable(cupti.ActivityKind.CONCURRENT_KERNEL)
@@ -19,11 +19,12 @@ cupti.activity_register_callbacks(lambda: (8 * 2**20, 0), take)  # bytes of a bu
 import cupy as cp  # noqa: E402 (CUPTI comes first)
 import numpy as np  # noqa: E402
 
-saxpy = cp.RawKernel(Path(sys.argv[1]).read_text(), "saxpy")
+saxpy = cp.RawKernel(Path(sys.argv[1]).read_text(), "saxpy")  # CHANGE the name
 sizes = [int(size) for size in sys.argv[2:]]
-x, y, z = (cp.full(max(sizes), value, cp.float32) for value in (0.5, 1, 0))
+x, y, z = (cp.full(max(sizes), value, cp.float32) for value in (0.5, 1, 0))  # CHANGE the arrays
 for size in sizes:
     for _ in range(23):
+        # CHANGE the launch, with a reset before it if the kernel needs one
         saxpy(((size + 1023) // 1024,), (256,), (np.float32(2.5), x, y, z, np.int64(size)))
 cp.cuda.Device().synchronize()
 cupti.activity_flush_all(1)  # calls `take`
