@@ -13,6 +13,7 @@ from fourways.exercises import (
     plugins,
     profiles,
     saxpy,
+    shipping,
     sums,
     texels,
     tiles,
