@@ -5,6 +5,7 @@ tried by `checking.exercise`. The modules of this package hold the judges that n
 """
 
 from fourways.exercises import (
+    bindings,
     clocks,
     doublify,
     filters,
