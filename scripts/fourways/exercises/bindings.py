@@ -65,7 +65,10 @@ def _cases(shape: tuple[int, ...]) -> dict[str, tuple[Any, Any, type[Exception] 
     plain, wide = np.zeros(shape, "f4"), np.zeros((*shape[:-1], 2 * shape[-1]), "f4")
     fine, bare = told(plain), told(plain)
     del bare.__cuda_array_interface__["strides"]  # as the protocol allows
-    either = {"in the CPU's memory": (plain, TypeError), "of float64": (told(plain.astype("f8")), TypeError)}
+    either: dict[str, Any] = {
+        "in the CPU's memory": (plain, TypeError),
+        "of float64": (told(plain.astype("f8")), TypeError),
+    }
     either |= {"of int32": (told(plain.astype("i4")), TypeError), "with gaps": (told(wide[..., ::2]), ValueError)}
     either["in the other byte order"] = (told(plain.astype(">f4")), TypeError)
     either["that runs backwards"] = (told(plain[::-1]), ValueError)
