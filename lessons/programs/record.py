@@ -34,7 +34,12 @@ def keep(activities):
         name = each.name if kind == "CONCURRENT_KERNEL" else kind.lower()
         if LANES[kind] == "CUDA calls":
             name = cupti.get_callback_name(cupti.CallbackDomain[f"{kind}_API"], each.cbid)
-        rows.append({"name": name, "lane": LANES[kind], "start": each.start, "end": each.end})
+        row = {"name": name, "lane": LANES[kind], "start": each.start, "end": each.end}
+        if row["lane"] == "GPU":
+            row["stream"] = each.stream_id
+        if kind == "MEMCPY":
+            row["args"] = {"direction": cupti.ActivityMemcpyKind(each.copy_kind).name}  # HTOD, DTOH, …
+        rows.append(row)
 
 
 cupti.activity_register_callbacks(lambda: (2**23, 0), keep)  # buffers of 8 MiB
@@ -49,7 +54,8 @@ finally:
     first, numbers = min(row["start"] for row in rows), {"ranges": 1, "CUDA calls": 2, "GPU": 3}
     events = [{"ph": "M", "name": "process_name", "pid": numbers[lane], "args": {"name": lane}} for lane in numbers]
     for row in sorted(rows, key=lambda row: row["start"]):
-        event = {"ph": "X", "name": row["name"], "cat": row["lane"], "pid": numbers[row["lane"]], "tid": 1}
+        event = {"ph": "X", "name": row["name"], "cat": row["lane"], "pid": numbers[row["lane"]]}
+        event |= {"tid": row.get("stream", 1), "args": row.get("args", {})}  # a lane for each stream
         event |= {"ts": (row["start"] - first) / 1e3, "dur": (row["end"] - row["start"]) / 1e3}  # µs
         events.append(event)
     Path(path).write_text(json.dumps({"traceEvents": events}))

@@ -43,7 +43,7 @@ SUBJECTS: list[tuple[str, ...]] = [
     ("CUPY_ACCELERATORS, cub", "03", r"!CUPY_ACCELERATORS=cub python"),
     ("CUPY_ACCELERATORS, none", "03", r'!CUPY_ACCELERATORS="" python'),
     ("CUPY_ACCELERATORS, cutensor", "03", r"!CUPY_ACCELERATORS=cub,cutensor python"),
-    ("streams overlapped", "11", r'queues\(n\), pinned(.*\n)*pipelines\.race\("overlap", runs'),
+    ("streams overlapped", "11", r"partial\(pipeline, saxpy, queues\(n\)\) for n in \(1, 2, 3\)"),
     ("cupyx.jit", "10", r"@jit\.rawkernel\(\)"),
     ("ElementwiseKernel", "02", r"cp\.ElementwiseKernel\("),
     ("ReductionKernel", "03", r"cp\.ReductionKernel\("),

@@ -15,6 +15,7 @@ from fourways.exercises import (
     profiles,
     saxpy,
     shipping,
+    streams,
     sums,
     texels,
     tiles,
