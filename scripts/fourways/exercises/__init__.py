@@ -9,6 +9,7 @@ from fourways.exercises import (
     clocks,
     doublify,
     filters,
+    generated,
     launches,
     plates,
     plugins,
