@@ -21,6 +21,7 @@ FORMULA = [  # CHANGE: a name for each sum whose order matters
 ]
 how = {"default_dtype": "float32", "target": ps.Target.CUDA, "jit": ps.no_jit}  # CHANGE: the dtype of c
 kernel = ps.create_kernel(FORMULA, function_name="wave", **how)
+# CHANGE: a formula with random numbers or atomics needs `kernel.required_headers`, too
 prelude = '#include <cuda/std/cstdint>\n#define RESTRICT __restrict__\nextern "C" '
 file = Path(tempfile.gettempdir(), "wave.cu")
 file.write_text(prelude + kernel.get_c_code() + "\n")

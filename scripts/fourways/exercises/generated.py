@@ -21,6 +21,6 @@ def check_wind(wind: Callable[[Any, Any, int, int], Any]) -> str:
             return f"Not yet: wanted is an assignment of a sum of cells; {type(error).__name__}: {error}"
         right = {("u", 0, 0): Fraction(3, 4), ("u", -rows, -columns): Fraction(1, 4)}
         if came.lhs != v.center() or shares != right:
-            told = " + ".join(f"{part} of {name}[{down}, {over}]" for (name, down, over), part in sorted(shares.items()))
+            told = " + ".join(f"{part} of {name}[{down}, {over}]" for (name, down, over), part in shares.items())
             return f"Not yet: {rows} above and {columns} to the left: {came.lhs} gets {told}."
     return "Right for five distances."
