@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,15 +25,15 @@ sys.meta_path.insert(0, Hidden())
 """
 
 
-def commands(page: lesson.Lesson) -> Iterator[str]:
-    """Yield the commands that a lesson runs under "Take it with you"."""
+def commands(page: lesson.Lesson) -> Iterator[tuple[str, Any]]:
+    """Yield the commands that a lesson runs under "Take it with you", each with its cell."""
     section = ""
     for cell in page.notebook.cells:
         if cell.cell_type == "markdown":
             for line in cell.source.splitlines():
                 section = line if line.startswith("## ") else section
         elif section == "## Take it with you" and cell.source.startswith("!"):
-            yield from cell.source.removeprefix("!").split("\n!")
+            yield from ((command, cell) for command in cell.source.removeprefix("!").split("\n!"))
 
 
 PAGES = {page.slug: page for page in lesson.all_lessons() if list(commands(page))}
@@ -52,6 +53,8 @@ def test_it_runs_without_our_package(slug: str, environment: dict[str, str]) -> 
     hidden = subprocess.run([sys.executable, "-c", "import fourways"], env=environment, capture_output=True, text=True)
     assert "is hidden" in hidden.stderr
     folder = kernels.root() / "lessons"
-    for command in commands(PAGES[slug]):
+    for command, cell in commands(PAGES[slug]):
+        if reason := lesson.skip_reason(cell):  # a package that the program needs
+            pytest.skip(reason)
         done = subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
