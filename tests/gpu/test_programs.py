@@ -36,7 +36,7 @@ def commands(page: lesson.Lesson) -> Iterator[tuple[str, Any]]:
             yield from ((command, cell) for command in cell.source.removeprefix("!").split("\n!"))
 
 
-PAGES = {page.slug: page for page in lesson.all_lessons() if list(commands(page))}
+PAGES = {page.slug: page for page in lesson.lessons_and_pages() if list(commands(page))}
 
 
 @pytest.fixture
