@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 FAILS, THERE, LATE = "the first build fails", "the file is there", "seven ask while the file is written"
+_SECONDS = 0.2  # of a build
 _barrier: Any = None
 
 
@@ -54,7 +55,7 @@ def _ask(function: bytes, number: int, trial: str, file: Path, content: bytes) -
     get_or_build = cloudpickle.loads(function)
 
     def build() -> bytes:
-        time.sleep(0.2)
+        time.sleep(_SECONDS)
         if trial == FAILS and not (file.parent / "failed").exists():
             (file.parent / "failed").touch()
             raise BuildFailed
@@ -75,7 +76,7 @@ def _fault(came: list[int | None], file: Path, right: bytes, trial: str) -> str 
     """Return what is wrong after a trial."""
     builds = sorted(each.stat().st_mtime for each in file.parent.glob("build-*"))
     if len(builds) != (trial != THERE):
-        at_once = builds and builds[-1] - builds[0] < 0.1
+        at_once = builds and builds[-1] - builds[0] < _SECONDS * (len(builds) - 1)
         return f"{len(builds)} of 8 processes built, {'at the same time' if at_once else 'one after the other'}."
     if came.count(None) != (trial == FAILS):
         return "the error of build() must reach the process that built, and no other."
