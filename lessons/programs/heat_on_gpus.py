@@ -1,4 +1,4 @@
-"""Heat spreads on square plates that all GPUs share: python heat_on_gpus.py SIDE STEPS [SIDE STEPS ...]"""
+"""Heat on a square plate that all GPUs share: python heat_on_gpus.py SIDE STEPS"""
 
 import multiprocessing
 import os
@@ -31,21 +31,22 @@ def by_numpy(u):  # CHANGE
     return v
 
 
-def work(rank, count, ids, barrier, results, plates):
-    """Drive one GPU of `count`: compute a strip of each plate, and put seconds and checked rows into `results`."""
+def work(rank, count, ids, barrier, results, side, steps):
+    """Drive one of `count` GPUs; put its checked rows and its seconds into `results`."""
     import cupy as cp
 
     cp.cuda.Device(rank).use()
     if count > 1:
-        os.environ["NCCL_NVLS_ENABLE"] = "0"  # NVLink's multicast serves sums, not rows for a neighbour
-        sys.modules["torch"] = None  # nccl4py imports PyTorch where it is installed, which takes seconds
+        os.environ["NCCL_NVLS_ENABLE"] = "0"  # its multicast is for sums and the like
+        sys.modules["torch"] = None  # nccl4py would import it, which takes seconds
         import nccl.core as nccl
 
         if rank == 0:
             unique = bytes(nccl.get_unique_id())
             for _ in range(count):
                 ids.put(unique)
-        communicator = nccl.Communicator.init(count, rank, nccl.UniqueId.from_bytes(ids.get()))
+        unique = nccl.UniqueId.from_bytes(ids.get())
+        communicator = nccl.Communicator.init(count, rank, unique)
     kernel = cp.RawKernel(KERNEL, "heat")
     main = cp.cuda.Stream(non_blocking=True)
     link = cp.cuda.Stream(non_blocking=True, priority=-1)  # its blocks go first
@@ -54,9 +55,11 @@ def work(rank, count, ids, barrier, results, plates):
 
     def launch(u, v, first, last, stream):
         """Compute some rows of v from u."""
-        grid = -(-u.shape[1] // 256), max(1, -(-(last - first) // 8))  # CHANGE: columns, rows of a block
+        wide, high = 256, 8  # CHANGE: the cells of a block
+        grid = -(-u.shape[1] // wide), max(1, -(-(last - first) // high))
         with stream:
-            kernel(grid, (256,), (u, v, *map(np.int64, (u.shape[1], first, last))))  # CHANGE
+            numbers = (np.int64(number) for number in (u.shape[1], first, last))
+            kernel(grid, (256,), (u, v, *numbers))  # CHANGE
 
     def exchange(v, stream):
         """Send the rows that the neighbours need, and fill the halos."""
@@ -87,7 +90,7 @@ def work(rank, count, ids, barrier, results, plates):
         inner.record(main)
 
     def run(step, u, v, steps):
-        """Take an even number of steps, so that the last one ends in u, and return the seconds of each."""
+        """Take an even number of steps, so that the last ends in u, and time them."""
         cp.cuda.Device().synchronize()
         barrier.wait()  # all ranks start together
         start = time.perf_counter()
@@ -101,22 +104,26 @@ def work(rank, count, ids, barrier, results, plates):
         """Return the slice of this rank: its own rows, and a halo for each neighbour."""
         return slice(rank * rows // count - above, (rank + 1) * rows // count + below)
 
-    rows, columns, steps = CHECKED
-    kinds = {"compute, then exchange": step_then_exchange, "both at once": step_while_exchanging}
-    checked, seconds = {}, {}
+    kinds = {"compute, then exchange": step_then_exchange}
+    kinds |= {"both at once": step_while_exchanging}
+    rows, columns, checked_steps = CHECKED
+    checked, ends, seconds = {}, [], {name: [] for name in kinds}
     for name, step in kinds.items():
         u = cp.asarray(first_plate(rows, columns)[strip(rows)])
-        run(step, u, u.copy(), steps)
+        run(step, u, u.copy(), checked_steps)
         checked[name] = u[above : len(u) - below].get()
-    order = random.Random(1)  # the same order for all ranks
-    for side, steps in plates:
-        u = cp.ones((strip(side).stop - strip(side).start, side), cp.float32)  # CHANGE: the dtype
-        v = u.copy()
-        for turn in range(8):  # the first one warms up
-            for name in order.sample(list(kinds), len(kinds)):
-                taken = run(kinds[name], u, v, steps)
-                if turn:
-                    seconds.setdefault((side, name), []).append(taken)
+    shape = strip(side).stop - strip(side).start, side
+    u = cp.random.default_rng(rank).random(shape, dtype=cp.float32)  # CHANGE: the dtype
+    for step in kinds.values():
+        ends.append(u.copy())
+        run(step, ends[-1], u.copy(), 20)
+    assert (ends[0] == ends[1]).all(), "the two kinds of steps differ on the large plate"
+    v, order = u.copy(), random.Random(1)  # the same order for all ranks
+    for turn in range(8):
+        for name in order.sample(list(kinds), len(kinds)):
+            taken = run(kinds[name], u, v, steps)
+            if turn:  # the first one warms up
+                seconds[name].append(taken)
     results.put((rank, checked, seconds))
     barrier.wait()  # no rank leaves while another one still needs it
     if count > 1:
@@ -127,16 +134,16 @@ def first_plate(rows, columns):
     return np.random.default_rng(1).random((rows, columns), np.float32)  # CHANGE: the dtype
 
 
-def main(count, plates):
-    """Run a process for each of `count` GPUs, check the strips, and print what a step takes."""
+def main(count, side, steps):
+    """Run a process for each of `count` GPUs, check the strips, print the times."""
     context = multiprocessing.get_context("spawn")
     ids, barrier, results = context.SimpleQueue(), context.Barrier(count), context.Queue()
-    shared = (count, ids, barrier, results, plates)
-    ranks = [context.Process(target=work, args=(rank, *shared), daemon=True) for rank in range(count)]
+    shared = (count, ids, barrier, results, side, steps)
+    ranks = [context.Process(target=work, args=(rank, *shared)) for rank in range(count)]
     for each in ranks:
         each.start()
     try:
-        done = sorted((results.get(timeout=120) for _ in ranks), key=lambda each: each[0])
+        answers = [results.get(timeout=90) for _ in ranks]
         for each in ranks:
             each.join(10)
     finally:
@@ -145,18 +152,18 @@ def main(count, plates):
     right = first_plate(*CHECKED[:2])
     for _ in range(CHECKED[2]):
         right = by_numpy(right)
-    for name in done[0][1]:
-        came = np.concatenate([checked[name] for _, checked, _ in done])
+    _, checked, seconds = zip(*sorted(answers, key=lambda answer: answer[0]), strict=True)
+    for name in checked[0]:
+        came = np.concatenate([each[name] for each in checked])
         assert (came == right).all(), name  # CHANGE: most kernels need a tolerance
-    for side, name in done[0][2]:
-        slowest = [max(turn) for turn in zip(*(seconds[side, name] for _, _, seconds in done), strict=True)]
-        low, middle, high = (1e6 * each for each in (min(slowest), statistics.median(slowest), max(slowest)))
-        print(f"{side}², GPUs: {count}, {name:22} {middle:6.1f} µs a step ({low:.1f} to {high:.1f})", flush=True)
+        turns = zip(*(each[name] for each in seconds), strict=True)
+        slowest = [1e6 * max(turn) for turn in turns]  # of all ranks
+        told = f"{statistics.median(slowest):.1f} µs a step"
+        print(f"GPUs: {count}, {name}: {told} ({min(slowest):.1f} to {max(slowest):.1f})")
 
 
 if __name__ == "__main__":
     import cupy
 
-    numbers = [int(word) for word in sys.argv[1:]]
     for count in sorted({1, cupy.cuda.runtime.getDeviceCount()}):
-        main(count, list(zip(numbers[::2], numbers[1::2], strict=True)))
+        main(count, int(sys.argv[1]), int(sys.argv[2]))

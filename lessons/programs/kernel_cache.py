@@ -1,4 +1,4 @@
-"""Eight processes ask a shared cache for one kernel at the same moment. One compiles it, all launch it."""
+"""Eight processes ask a shared cache for one kernel at once. One compiles, all launch."""
 
 import fcntl
 import hashlib
@@ -51,13 +51,13 @@ def work(folder):
     kernel = cp.RawModule(path=str(file)).get_function(NAME)
     grid = (max(1, -(-x.size // 256)),)  # a grid of no blocks is an error
     kernel(grid, (256,), (x_gpu, y_gpu, np.float32(3), np.int64(x.size)))  # CHANGE
-    assert (y_gpu.get() == 3 * x).all()  # CHANGE: NumPy's answer; most kernels need a tolerance
+    assert (y_gpu.get() == 3 * x).all()  # CHANGE: the answer; most need a tolerance
     return built
 
 
 if __name__ == "__main__":
     context = multiprocessing.get_context("spawn")
-    place = tempfile.TemporaryDirectory()  # CHANGE: a folder that stays, such as ~/.cache/mine
+    place = tempfile.TemporaryDirectory()  # CHANGE: a folder that stays
     with ProcessPoolExecutor(8, context, begin, (context.Barrier(8),)) as pool:
         built = list(pool.map(work, [place.name] * 8))
     assert sum(built) <= 1  # none, if the folder had it already
