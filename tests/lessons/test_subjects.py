@@ -63,7 +63,7 @@ SUBJECTS: list[tuple[str, ...]] = [
     ("LaunchGrid", "10", r"LaunchGrid"),
     ("PyTorch's JIT, a kernel", "beyond_the_four", r"torch\.cuda\._compile_kernel\("),
     ("PyTorch's JIT, an extension", "beyond_the_four", r"inline = load_inline\("),
-    ("Cython", "beyond_the_four", r'bench\.cython\("by_cython"'),
+    ("Cython", "beyond_the_four", r"python -m cython -3 --cplus by_cython\.pyx"),
     ("Dask", "caches_and_storms", r"from distributed import Client, LocalCluster(.*\n)*.*client\.submit\(function, "),
     ("NCCL", "several_gpus", r"^!python programs/heat_on_gpus\.py",
      "lessons/programs/heat_on_gpus.py", r"nccl\.Communicator\.init\("),
