@@ -6,6 +6,7 @@ tried by `checking.exercise`. The modules of this package hold the judges that n
 
 from fourways.exercises import (
     bindings,
+    cases,
     clocks,
     doublify,
     filters,
