@@ -25,3 +25,4 @@ run("python -m pip install --quiet --no-deps --target site dist/*.whl")
 shutil.copy(folder / "user.py", folder / "site")  # so it imports what pip has installed
 for variables in ({}, {"CUDA_FORCE_PTX_JIT": "1"}):  # 1: the driver ignores machine code
     run("python site/user.py", CUDA_CACHE_DISABLE="1", **variables)
+print("The wheel to give away:", *folder.glob("dist/*.whl"))
