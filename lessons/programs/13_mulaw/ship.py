@@ -15,8 +15,7 @@ def run(command, **variables):
     subprocess.run(command, shell=True, check=True, cwd=folder, env=os.environ | variables)
 
 
-folder = Path(tempfile.mkdtemp(), NAME)
-shutil.copytree(Path(__file__).parent, folder)
+folder = shutil.copytree(Path(__file__).parent, Path(tempfile.mkdtemp(), NAME))
 words = [f"-gencode=arch=compute_{code.split('_')[1]},code={code}" for code in CODES]
 run(f"nvcc -fatbin {' '.join(words)} -o {NAME}/{NAME}.fatbin {NAME}.cu")
 run(f"cuobjdump --list-elf --list-ptx {NAME}/{NAME}.fatbin")
