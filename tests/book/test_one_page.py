@@ -9,7 +9,7 @@ from cuda.core import Program, ProgramOptions
 from fourways import kernels
 
 PAGE = (kernels.root() / "book" / "cuda_in_one_page.md").read_text(encoding="utf-8")
-TYPES = ("signed char", "unsigned char", "short", "unsigned short", "int", "unsigned int", "long long")
+TYPES: tuple[str, ...] = ("signed char", "unsigned char", "short", "unsigned short", "int", "unsigned int", "long long")
 TYPES += ("unsigned long long", "float", "double")
 
 
