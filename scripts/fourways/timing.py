@@ -13,7 +13,6 @@ of samples. To use this file in a project of your own, copy it and `tables.py`. 
 """
 
 import functools
-import importlib
 import random
 import time
 from collections.abc import Callable, Mapping
@@ -241,10 +240,3 @@ def _nothing() -> Call:
 @functools.cache
 def _kernel(name: str) -> Any:
     return cupy.RawModule(code=_KERNELS).get_function(name)
-
-
-def __getattr__(name: str) -> Any:  # the names that cells use until the last of them is rewritten
-    if __package__ and not name.startswith("__"):
-        home = "experiments.first_result" if name == "first_result_table" else "measuring"
-        return getattr(importlib.import_module(f"{__package__}.{home}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -145,7 +145,7 @@ def record(path: Path, sign: str) -> Path:
 def empty_clone(root: Path, folder: Path) -> Path:
     """A clone with the real book and kernels, and no lesson."""
     for part in ("cpp", "book"):
-        shutil.copytree(root / part, folder / part, ignore=shutil.ignore_patterns("recorded", "results"))
+        shutil.copytree(root / part, folder / part, ignore=shutil.ignore_patterns("recorded"))
     (folder / "lessons").mkdir()
     for text in (folder / "book").glob("*.md"):
         text.write_text(re.sub(r"\[.*\]\(lessons/.*\)", "", text.read_text()))

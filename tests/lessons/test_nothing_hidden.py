@@ -11,9 +11,6 @@ import pytest
 
 from fourways import kernels, lesson, tables
 
-UNOPENED = {"14"}
-"""Lessons that still hide some of what they measure."""
-OPEN = [each for each in lesson.all_lessons() if each.number not in UNOPENED]
 EXEMPT = {"lesson.collect", "checking.check", "checking.exercise", "kernels.source", "kernels.path", "host.compile"}
 EXEMPT |= {"toolchain.activate", "tables", "figures", "exercises", "Table"}
 """Names whose text a page need not show: whole modules, or single functions."""
@@ -21,7 +18,7 @@ PROGRAMS = kernels.root() / "lessons" / "programs"
 PARTS = ["Just in time or ahead of time?", "Exercises", "To keep", "Take it with you", "Sources"]
 
 
-@pytest.fixture(params=OPEN, ids=lambda each: each.slug)
+@pytest.fixture(params=lesson.all_lessons(), ids=lambda each: each.slug)
 def page(request: pytest.FixtureRequest) -> lesson.Lesson:
     return request.param
 

@@ -48,11 +48,3 @@ def test_all_names_take_their_turn_in_each_round() -> None:
     in_rounds = {"".join(names[begin : begin + 3]) for begin in range(0, 150, 3)}
     assert len(in_rounds) > 1 and {"".join(sorted(each)) for each in in_rounds} == {"abc"}
     assert list(measuring.turns(2, [])) == []
-
-
-def test_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A recording measures as often as asked, any other run about a third of that; always an odd number."""
-    monkeypatch.delenv("FOURWAYS_RECORDS", raising=False)
-    assert [measuring.rounds(count) for count in (3, 7, 21, 60)] == [1, 3, 7, 21]
-    monkeypatch.setenv("FOURWAYS_RECORDS", "1")
-    assert measuring.rounds(21) == 21

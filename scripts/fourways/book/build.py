@@ -56,7 +56,7 @@ def assemble(source: Path, commands: TyperGroup) -> None:
     import nbformat
 
     book = kernels.root() / "book"
-    shutil.copytree(book, source, ignore=shutil.ignore_patterns("recorded", "results"))
+    shutil.copytree(book, source, ignore=shutil.ignore_patterns("recorded"))
     (source / "lessons").mkdir()
     for each in lesson.lessons_and_pages():
         page = merge(each, recording := shown(each))

@@ -106,14 +106,12 @@ def run(
 
     `fourways run -j 4` tries all lessons on a GPU in a few minutes, four at a time, which spoils the measured times.
     After a run on your own GPU, one lesson at a time, `fourways book` shows your outputs. `--record` keeps them in
-    `book/recorded`. It starts three times as many fresh processes, so it takes longer and its ranges are narrower.
+    `book/recorded`.
     """
     from fourways import lesson
 
     if record and jobs and jobs > 1:
         raise typer.BadParameter("a recording measures, so its lessons run one at a time: leave out --jobs")
-    if record:
-        os.environ["FOURWAYS_RECORDS"] = "1"  # for `measuring.rounds`
     asked = chosen(lessons)
     done: list[lesson.LessonRun] = []
     good: list[bool] = []

@@ -8,6 +8,7 @@ from fourways.exercises import (
     bindings,
     cases,
     clocks,
+    costs,
     doublify,
     filters,
     generated,

@@ -11,7 +11,7 @@ The ways on the GPU take turns, so that a slow moment of the machine slows all o
 before the samples or after them is not timed. The clocks are those of `timing`.
 """
 
-from fourways.measuring.clocks import device_seconds, host_seconds, measure, require_right, rounds, turns, until_done
+from fourways.measuring.clocks import device_seconds, host_seconds, measure, require_right, turns, until_done
 from fourways.measuring.compare import (
     compare,
     copy_row,

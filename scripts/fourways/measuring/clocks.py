@@ -3,7 +3,6 @@
 These functions time bare calls, on CuPy's current stream, and do not check what a call writes.
 """
 
-import os
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,15 +14,6 @@ from fourways import timing
 from fourways.timing import Call
 
 _BUDGET = 0.3  # seconds to spend on samples
-
-
-def rounds(count: int) -> int:
-    """Return how often a lesson repeats a slow measurement, such as a fresh process.
-
-    While `fourways run --record` records a lesson, that is `count` times. Everywhere else it is about a third of that,
-    an odd number: who runs a lesson gets the same medians sooner, with wider ranges.
-    """
-    return count if os.environ.get("FOURWAYS_RECORDS") else count // 3 | 1
 
 
 def turns(rounds: int, names: Sequence[Any]) -> Iterator[Any]:

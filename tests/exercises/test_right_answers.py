@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from fourways import toolchain
-from fourways.exercises import shipping, sums
+from fourways.exercises import costs, shipping, sums
 
 needs_host = pytest.mark.skipif(toolchain.missing("host compiler") is not None, reason="no C++ compiler")
 
@@ -39,3 +39,30 @@ def test_picks_and_wheels() -> None:
     for _ in range(5):
         assert shipping.check_pick(best).startswith("Right for ")
         assert shipping.check_wheels(wheels).startswith("Right for ")
+
+
+def test_a_break_even_by_bisection_and_a_total_launch_by_launch() -> None:
+    def break_even(a, b, kernel):
+        def behind(launches):
+            totals = [each["start"] + launches * max(each["launch"], kernel) for each in (a, b)]
+            return totals[1] > totals[0]
+
+        low, high = 0, 10**6
+        if behind(high):
+            return None
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if behind(middle) else (low, middle)
+        return high
+
+    def total_with_reads(start, batches, size, launch, kernel, read):
+        for _ in range(batches):
+            done = queued = start
+            for _ in range(size):
+                queued += launch
+                done = max(done, queued) + kernel
+            start = done + read
+        return start
+
+    assert costs.check_break_even(break_even).startswith("Right for ")
+    assert costs.check_total_with_reads(total_with_reads).startswith("Right for ")

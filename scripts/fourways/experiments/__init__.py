@@ -1,1 +1,0 @@
-"""Experiments that serve a single lesson: each is a module or a package, which the lesson imports by its name."""
