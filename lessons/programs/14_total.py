@@ -46,7 +46,7 @@ def run(name, n, rounds=1):  # seconds of the process, of a launch, and of a lau
     return time.perf_counter() - begin, *map(float, printed[1:])
 
 
-turns = [name for _ in range(1 + 7) for name in random.sample(list(PROGRAMS), 2)]  # the first turn may compile
+turns = [name for _ in range(1 + 5) for name in random.sample(list(PROGRAMS), 2)]  # the first turn may compile
 taken = [(name, run(name, 16)[0]) for name in turns][2:]
 start = {each: float(np.median([seconds for name, seconds in taken if name == each])) for each in PROGRAMS}
 for n in (2**10, 2**23):  # CHANGE the sizes
