@@ -39,8 +39,8 @@ QUANTITY = re.compile(rf"({NUMBER}(?:(?:, | to | and | or | ?– ?|-){NUMBER})*)
 SOURCE = re.compile(r"\{cite\}|\]\(https?:|data sheet|`[\w./-]+\.(?:py|md|cuh?|hpp|cpp)`")
 ROUGHLY = r"(?:about|nearly|almost|roughly|around|within|below|under|over|above|least|most|than|to|beyond)(?: the)? ?$"
 SPANS = {"second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86400.0}
-BOXES = re.compile(r":class: predict|\} The bet")
-"""Boxes whose numbers are choices, some of them wrong. An answer names them again."""
+BOXES = re.compile(r"\} The bet")
+"""Boxes whose numbers are choices, some of them wrong."""
 SKIPPED = ("{code-cell}", "{image}", "{figure}", "{include}", "{bibliography}", "{tableofcontents}")
 """Blocks that hold no prose."""
 

@@ -89,7 +89,6 @@ def running_text(document):
         for paragraph in paragraphs
         for text in paragraph.findall(nodes.Text)
         if not any(isinstance(node, CLOSED) or CLOSED_CLASSES & set(node["classes"]) for node in around(text))
-        and not is_choice(text)
         and not any(isinstance(node, nodes.section) and node[0].astext() == "Sources" for node in around(text))
     ]
 
@@ -98,12 +97,6 @@ def around(node):
     """Yield the elements that a node is in, the innermost first."""
     while (node := node.parent) is not None:
         yield node
-
-
-def is_choice(text):
-    """Return whether a text belongs to a choice of a question, which becomes a button."""
-    inside = list(around(text))
-    return any(isinstance(node, nodes.list_item) for node in inside) and any("predict" in n["classes"] for n in inside)
 
 
 def is_folded(text):

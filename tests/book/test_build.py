@@ -13,7 +13,6 @@ from typing import Any
 
 import nbformat
 import pytest
-from browser import Browser
 from typer.main import get_command
 
 from fourways import book, cli, lesson, tables
@@ -81,21 +80,9 @@ The answer in words.
 
 +++
 
-:::{{admonition}} Predict
-:class: predict
-What is printed?
-
-- a warp
-- the slug
-:::
-
 ```{{code-cell}} python
 print("{slug}")
 ```
-
-:::{{dropdown}} Answer
-The slug, for the cell asks for it.
-:::
 
 ```{{code-cell}} python
 :tags: [wrong]
@@ -240,7 +227,7 @@ def test_solutions_fold_away(built: dict[str, Any]) -> None:
     for solution in ("in a solution cell", "The answer in words."):
         before = html[: html.index(solution)]
         assert before.count("<details") == before.count("</details") + 1
-    assert html.count("<details") == 2 + len(["output", "answer", "deeper"])
+    assert html.count("<details") == 2 + len(["deeper"])
 
 
 def test_only_the_pages_hold_solutions(built: dict[str, Any]) -> None:
@@ -269,25 +256,6 @@ def test_what_goes_deeper_is_folded_and_no_wrong_answer_is_shown(built: dict[str
         re.search(r"<h2>Deeper: below.*</summary>\s*<p>What goes deeper", folded, re.DOTALL) and "Above" not in folded
     )
     assert "given by many" not in html
-
-
-def test_a_choice_opens_the_answer_and_the_output(built: dict[str, Any], browser: Browser) -> None:
-    browser.open(built["folder"] / "lessons" / "00_fresh.html")
-    is_open = "return [...document.querySelectorAll('details:not(.deeper)')].slice(1).map(fold => fold.open)"
-    assert browser.run(is_open) == [False, False, False], "solution in words, output, answer"
-    assert browser.run("return [...document.querySelectorAll('.predict button')].map(b => b.innerText)") == [
-        "a warp",
-        "the slug",
-    ]
-    browser.run("document.querySelectorAll('.predict button')[0].click()")
-    assert set(browser.run(is_open)) == {False, True} and browser.run(is_open).count(True) == 2
-    pressed = "return [...document.querySelectorAll('.predict button')].map(b => b.getAttribute('aria-pressed'))"
-    assert browser.run(pressed) == ["true", "false"]
-    verdict = "return document.querySelector('.predict [role=status]').innerText"
-    assert browser.run(verdict) == "✗ Not this one."
-    browser.run("document.querySelectorAll('.predict button')[1].click()")
-    assert browser.run(verdict) == "✓ Right."
-    assert browser.run("return document.querySelectorAll('.predict > details').length") == 1, "the answer is in the box"
 
 
 def test_the_first_use_of_a_term_in_plain_text_links_to_the_glossary(built: dict[str, Any]) -> None:

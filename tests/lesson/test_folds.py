@@ -1,4 +1,4 @@
-"""Sections that go deeper, questions and their answers, and wrong answers to exercises."""
+"""Sections that go deeper, and wrong answers to exercises."""
 
 from pathlib import Path
 
@@ -19,18 +19,6 @@ int line_1;
 int line_2;
 ```
 
-:::{admonition} Predict
-:class: predict
-How many?
-
-- one
-- two
-:::
-
-```{code-cell} python
-print(1)
-```
-
 ```{code-cell} python
 :tags: [hide-input]
 
@@ -38,7 +26,12 @@ print(2)
 print(3)
 ```
 
-:::{dropdown} Answer
+:::{admonition} The bet
+:class: tip
+How many?
+:::
+
+:::{dropdown} Hint
 Two.
 :::
 
@@ -105,22 +98,13 @@ def test_wrong_answers_are_for_tests_alone(found: lesson.Lesson) -> None:
     assert "that is half of it" not in nbformat.writes(found.notebook)
 
 
-def test_cells_between_a_question_and_its_answer(found: lesson.Lesson) -> None:
-    assert sources(found, lesson.asked(found.notebook)) == ["print(1)", "print(2)\nprint(3)"]
-    notebook = found.notebook
-    notebook.cells.insert(0, nbformat.v4.new_code_cell("print(0)"))
-    assert not lesson.asked(notebook)[0], "before the first question"
-
-
 def test_a_notebook_for_a_class(found: lesson.Lesson, tmp_path: Path) -> None:
     (tmp_path / "book" / "references.bib").touch()
     (path,) = lesson.export([found], tmp_path / "class")
     cells = nbformat.read(path, 4).cells
     texts = [cell.source for cell in cells]
-    guess = texts.index("*Your guess, before you run the next cell:*")
-    assert texts[guess + 1] == "print(1)" and texts.count(texts[guess]) == 1
-    assert "> **Predict**\n>\n> How many?" in texts[0]
-    assert "<details><summary>Answer</summary>\n\nTwo.\n\n</details>" in texts
+    assert any("> **The bet**\n>\n> How many?" in text for text in texts)
+    assert any("<details><summary>Hint</summary>\n\nTwo.\n\n</details>" in text for text in texts)
     assert [cell.source for cell in cells if cell.metadata.get("jupyter", {}).get("source_hidden")] == [
         "print(2)\nprint(3)"
     ]

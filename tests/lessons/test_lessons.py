@@ -86,21 +86,6 @@ def test_what_goes_deeper_ends_where_it_should(target: lesson.Lesson) -> None:
             assert not re.findall(r"(?m)^#{2,3} .*", re.sub(r"(?ms)^```.*?^```", "", cell.source))[1:]
 
 
-def test_an_answer_begins_with_one_of_the_choices(target: lesson.Lesson) -> None:
-    """So the book can say whether a choice is right: book/_static/predict.js compares in the same way."""
-
-    def plain(text: str) -> str:
-        return re.sub(r"[`*]", "", text).strip().rstrip(".:,").lower()
-
-    text = prose(target)
-    for match in re.finditer(r":class: predict\n(.*?)\n:::(.*?):{3,}\{dropdown\} Answer\n(.*?)\n:::", text, re.DOTALL):
-        choices = [plain(choice) for choice in re.findall(r"^- (.*)$", match[1], re.MULTILINE)]
-        answer = plain(match[3])
-        right = [choice for choice in choices if answer.startswith(choice)]
-        right = right or [each for each in choices if answer.startswith(re.split(r"[:;,]\s", each)[0])]
-        assert len(right) == 1, (match[1], answer[:80])
-
-
 def test_exercises_have_hints_and_wrong_answers(target: lesson.Lesson) -> None:
     kinds = {"exercise": "e", "wrong": "w", "solution": "s"}
     order = ""

@@ -95,7 +95,7 @@ def test_the_parts_stand_in_order_and_one_question_waits(page: lesson.Lesson) ->
     headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
     assert [each for each in headings if each in PARTS] == PARTS
     assert text.count(":::{admonition} The bet") == 1
-    assert ":class: predict" not in text and "{dropdown} Answer" not in text
+    assert "{dropdown} Answer" not in text
     assert sum(each.startswith("Deeper") for each in headings) <= 2
 
 

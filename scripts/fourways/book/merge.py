@@ -45,7 +45,7 @@ def stamp_of(notebook: Path) -> Mapping[str, Any]:
 def merge(target: lesson.Lesson, recording: Path) -> Any:
     """Return the notebook of a lesson's page, with the outputs of `recording` and a line on their origin.
 
-    Solutions and the outputs that answer a question are folded. Raises BookError for a broken recording.
+    Solutions are folded. Raises BookError for a broken recording.
     """
     try:
         return _merge(target, recording)
@@ -72,13 +72,9 @@ def _merge(target: lesson.Lesson, recording: Path) -> Any:
                 data["text/html"] = readable(data["text/html"])
             if "image/svg+xml" in data:
                 cell.metadata.setdefault("mystnb", {})["image"] = {"alt": figures.description(data["image/svg+xml"])}
-    for cell, answers in zip(notebook.cells, lesson.asked(notebook), strict=True):
+    for cell in notebook.cells:
         if "solution" in lesson.tags(cell):
             _fold(cell)
-        elif answers:
-            folded = [tag for tag in lesson.tags(cell) if tag != "hide-input"]  # or there would be two folds
-            cell.metadata["tags"] = [*folded, "hide-output" if folded == lesson.tags(cell) else "hide-cell"]
-            _name_fold(cell, "Result")
         elif "hide-input" in lesson.tags(cell):
             _name_fold(cell, "Code")
     if recording.is_file():

@@ -23,7 +23,7 @@ from urllib.parse import urljoin
 
 from fourways import files, kernels
 from fourways.lesson.exercises import exercises
-from fourways.lesson.folds import asked, deeper
+from fourways.lesson.folds import deeper
 from fourways.lesson.included import with_files
 from fourways.lesson.needs import MAGIC, needs
 from fourways.lesson.notebook import Lesson, tags
@@ -32,7 +32,6 @@ _IMAGE = re.compile(r"^```\{image\} +\.\./book/(\S+)\n(.*?)^```\n?", re.DOTALL |
 _BOX = re.compile(r"^(:{3,}|`{3,})\{admonition\} ([^\n]*)\n(?::class: [^\n]*\n)?(.*?)^\1$", re.DOTALL | re.MULTILINE)
 _FOLD = re.compile(r"^(:{3,})\{dropdown\} ([^\n]*)\n(.*?)^\1$", re.DOTALL | re.MULTILINE)
 _CITATION = re.compile(r"\{cite\}`([^`]+)`")
-_GUESS = "*Your guess, before you run the next cell:*"
 _LINK = re.compile(r"\]\((?!https?:|data:|#)([^)\s#]+)(?:#[^)\s]*)?\)")
 _START = f"""\
 # Run this notebook with the Python of a clone of Four Ways.
@@ -87,12 +86,7 @@ def _plain(lesson: Lesson, solutions: bool) -> Any:
 
     notebook, addresses = copy.deepcopy(lesson.notebook), _addresses()
     cells: list[Any] = []
-    guessing = False
-    marks = zip(notebook.cells, asked(notebook), deeper(notebook), strict=True)
-    for cell, answers, is_deeper in marks:
-        if answers and not guessing:
-            cells.append(nbformat.v4.new_markdown_cell(_GUESS))
-        guessing = answers
+    for cell, is_deeper in zip(notebook.cells, deeper(notebook), strict=True):
         if is_deeper and re.match("#+ Deeper", cell.source):
             cell.metadata["jp-MarkdownHeadingCollapsed"] = True  # as JupyterLab notes it
         if "hide-input" in tags(cell):
