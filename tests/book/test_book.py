@@ -65,6 +65,24 @@ def test_every_lesson_is_a_page_and_every_command_has_a_section(real: Path) -> N
         assert [one.opts for one in command.params if one.param_type_name == "option" and one.opts[0] not in page] == []
 
 
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("time a kernel", "06"),
+        ("ship", "13"),
+        ("which way for me", "14"),
+        ("nvcc not found", "Troubleshooting"),
+        ("race", "Two races"),
+    ],
+)
+def test_a_search_answers_within_two_hits(browser: Browser, real: Path, asked: str, answer: str) -> None:
+    browser.open(real / "search.html")
+    browser.run(f"Search.performSearch({asked!r})")
+    hits = "const hits = [...document.querySelectorAll('#search-results li > a')].slice(0, 2)"
+    found = browser.wait(f"{hits}; return hits.length == 2 && hits.map(link => link.innerText)")
+    assert any(title.startswith(answer) for title in found), found
+
+
 @pytest.mark.parametrize("width", [375, 1280])
 @pytest.mark.parametrize("dark", [True, False])
 def test_no_page_asks_for_anything_outside_or_complains(browser: Browser, real: Path, width: int, dark: bool) -> None:

@@ -66,13 +66,16 @@ def assemble(source: Path, commands: TyperGroup) -> None:
         for cell in page.cells:
             if cell.cell_type == "markdown":
                 cell.source = re.sub(r"\]\((\w+)\.md\)", r"](\1.ipynb)", cell.source.replace("../book/", "../"))
+        page.cells[0].source += "".join(f"\n\n```{{index}} ! {words}\n```" for words in each.meta.get("search", ()))
         page.metadata["language_info"] = {"name": "python", "pygments_lexer": "ipython3"}  # knows `!command`
         nbformat.write(page, source / "lessons" / f"{each.slug}.ipynb")
-    contents = source / "_toc.yml"
-    contents.write_text(re.sub(r"(?m)^  # .*lessons.*$", course.chapters(), contents.read_text(encoding="utf-8")))
+    with (source / "_toc.yml").open("a", encoding="utf-8") as contents:
+        contents.write(course.contents())
     made = {
         "_commands.md": _help(commands),
-        "_lessons.md": course.tables(ending=""),
+        "_lessons.md": course.lessons(ending=""),
+        "_more.md": course.more(),
+        "_routes.md": course.routes(ending=""),
         "_overview.md": overview.page(),
         "_static/ways.css": _way_styles(),
     }

@@ -6,70 +6,91 @@ from fourways import lesson
 
 PARTS = {
     "Begin": ("first_minutes",),
-    "The four ways": (
-        "00",
-        "01",
-        "02",
-        "03",
-        "04",
-        "pycuda_beside_cupy",
-        "05",
+    "The four ways": ("00", "01", "02", "03", "04", "05", "your_own_kernel"),
+    "Measure": ("06", "07", "when_a_kernel_fails", "08", "09"),
+    "Choose and ship": ("10", "11", "12", "13", "14"),
+    "More": (
         "without_our_helpers",
+        "pycuda_beside_cupy",
         "road_to_the_roof",
-        "your_own_kernel",
-    ),
-    "Measure and understand": (
-        "06",
-        "07",
-        "when_a_kernel_fails",
         "two_races",
-        "08",
-        "09",
         "which_precision",
         "textures",
+        "beyond_the_four",
+        "caches_and_storms",
+        "several_gpus",
     ),
-    "Beyond, ship, choose": ("10", "11", "12", "beyond_the_four", "13", "caches_and_storms", "several_gpus", "14"),
 }
 """The numbers of the lessons, and the names of pages, by part and in the order of reading."""
+PAGES = {
+    "Begin": ("installation", "cuda_in_one_page", "from_text_to_gpu"),
+    "Look up": ("commands", "troubleshooting", "glossary", "how_measured", "teach_a_class"),
+    "More": ("what_the_cpu_cannot_tell", "references"),
+}
+"""The book's own pages, by part; they stand behind the lessons."""
 ROUTES = {
     "an hour": ("first_minutes", "01"),
     "a day": ("00", "01", "02", "05", "06", "14"),
-    "a course": tuple(each for lessons in PARTS.values() for each in lessons),
+    "a kernel of my own": ("your_own_kernel", "13"),
 }
 
 
-def tables(ending: str = ".md") -> str:
-    """Return a Markdown table of the course's parts with links to the lessons, and one of the routes.
+def lessons(ending: str = ".md") -> str:
+    """Return a Markdown table of the course's parts with links to the lessons.
 
     `ending` is what the links add to a lesson's slug: `.md` in the README, nothing in the book.
     """
     lines = ["| lesson | question | minutes |", "| --- | --- | --- |"]
-    for part, lessons in parts():
-        lines.append(f"| **{part}** | | **{hours(lessons)}** |")
-        for each in lessons:
-            link = f"[{title(each)}](lessons/{each.slug}{ending})"
-            lines.append(f"| {link} | {each.meta['question']} | {each.minutes} |")
-    lines += ["", "| route | lessons | minutes |", "| --- | --- | --- |"]
-    for route, names in ROUTES.items():
-        chosen = _lessons(names)
-        which = ", ".join(each.number if each.number.isdigit() else each.title for each in chosen)
-        lines.append(f"| {route} | {'all' if names == ROUTES['a course'] else which} | {hours(chosen)} |")
+    for part, within in parts():
+        lines += [f"| **{part}** | | **{hours(within)}** |", *_rows(within, ending)]
     return "\n".join([*lines, "", 'The minutes after "+" are for the optional "Deeper" sections.', ""])
 
 
-def chapters() -> str:
-    """Return the parts for the book's table of contents, as YAML."""
-    lines = []
-    for part, lessons in parts():
-        lines += [f"  - caption: {part}", "    chapters:", *(f"      - file: lessons/{each.slug}" for each in lessons)]
-    return "\n".join(lines)
+def more() -> str:
+    """Return a Markdown table of the book's pages that no lesson needs."""
+    within = dict(parts()).get("More", [])
+    return "\n".join(["| page | question | minutes |", "| --- | --- | --- |", *_rows(within, ""), ""])
+
+
+def _rows(within: Sequence[lesson.Lesson], ending: str) -> Iterator[str]:
+    for each in within:
+        yield f"| [{title(each)}](lessons/{each.slug}{ending}) | {each.meta['question']} | {each.minutes} |"
+
+
+def routes(ending: str = ".md") -> str:
+    """Return a Markdown table of the routes, with links to the lessons; `ending` as for `lessons`."""
+    lines = ["| you have, or want | read | minutes |", "| --- | --- | --- |"]
+    for route, names in ROUTES.items():
+        chosen = _lessons(names)
+        links = (f"[{short(each)}](lessons/{each.slug}{ending})" for each in chosen)
+        lines.append(f"| {route} | {' · '.join(links)} | {hours(chosen)} |")
+    return "\n".join([*lines, ""])
+
+
+def contents() -> str:
+    """Return the parts of the book's table of contents, as YAML. The pages of "More" stand below a page of its own."""
+    lines = ["parts:"]
+    found = dict(parts())
+    for part in dict.fromkeys([*PARTS, *PAGES]):
+        files = [(f"lessons/{each.slug}", short(each)) for each in found.get(part, ())]
+        files += [(page, "") for page in PAGES.get(part, ())]
+        if not files:
+            continue
+        if part == "More":
+            lines += ["  - chapters:", "      - file: more", "        sections:"]
+        else:
+            lines += [f"  - caption: {part}", "    chapters:"]
+        for file, name in files:
+            indent = "          " if part == "More" else "      "
+            lines += [f"{indent}- file: {file}", *([f'{indent}  title: "{name}"'] if name else [])]
+    return "\n".join([*lines, ""])
 
 
 def parts() -> Iterator[tuple[str, list[lesson.Lesson]]]:
     """Yield the name of each part that has lessons, and its lessons."""
     for part, names in PARTS.items():
-        if lessons := _lessons(names):
-            yield part, lessons
+        if within := _lessons(names):
+            yield part, within
 
 
 def _lessons(names: Sequence[str]) -> list[lesson.Lesson]:
@@ -80,6 +101,11 @@ def _lessons(names: Sequence[str]) -> list[lesson.Lesson]:
 def title(each: lesson.Lesson) -> str:
     """Return a lesson's number and title, or a page's title."""
     return f"{each.number} · {each.title}" if each.number.isdigit() else each.title
+
+
+def short(each: lesson.Lesson) -> str:
+    """Return a lesson's number and the first words of its title."""
+    return title(each).split(":")[0].split(",")[0]
 
 
 def hours(lessons: Sequence[lesson.Lesson]) -> str:

@@ -14,9 +14,9 @@ THEMES = {"light": ("#1F2328", "#D0D7DE"), "dark": ("#E6EDF3", "#3D444D")}
 WIDTHS = {"wide": (7.68, 4), "narrow": (3.58, 2)}
 """Inches and panels in a row: for a page and for a phone."""
 NOTE = (
-    "Lessons 00 and 01 measure this: medians, and bands from the 10th to the 90th percentile. With pybind11, an edit "
-    "means to build the module and start Python again. A first result comes from a fresh process, with everything "
-    "built. A launch keeps the host busy for the time shown."
+    "Lessons 00 and 01 measure this: medians, and bands from the 10th to the 90th percentile. The scale of the first "
+    "panel is logarithmic. With pybind11, an edit means to build the module and start Python again. A first result "
+    "comes from a fresh process, with everything built. A launch keeps the host busy for the time shown."
 )
 """What stands below the figure."""
 _LESSONS = ("00_two_workflows", "01_doublify")
@@ -29,6 +29,7 @@ class Panel(NamedTuple):
     seconds: Mapping[str, Row]
     unit: float = 1.0
     format: str = "{:.2f}"
+    is_log: bool = False
 
 
 def recorded() -> list[Path]:
@@ -47,7 +48,7 @@ def panels(notebooks: Sequence[Path]) -> list[Panel]:
     restarted = {row["way"]: row["seconds"] for row in loops["edit_loop"] if row["way"] not in edits}
     warm = [row for row in first["first_result"] if row["state"] == "warm" and not is_host(row["way"])]
     return [
-        Panel("edit to result, s", edits | restarted),
+        Panel("edit to result, s", edits | restarted, is_log=True),
         Panel("first result, s", {row["way"]: row["seconds"] for row in warm}),
         Panel("a launch, µs", {row["way"]: row["launch_seconds"] for row in timing}, 1e-6, "{:.1f}"),
         Panel("the kernel, µs", {row["way"]: row["seconds"] for row in timing}, 1e-6, "{:.0f}"),
@@ -58,9 +59,7 @@ def conclusion(shown: Sequence[Panel]) -> str:
     """Return what the figure shows in one line, with its numbers."""
     edits, kernel = ([row["median"] for row in panel.seconds.values()] for panel in (shown[0], shown[-1]))
     times = " to ".join(dict.fromkeys(f"{bound(kernel) * 1e6:.0f}" for bound in (min, max)))
-    return (
-        f"The kernel takes {times} µs in each way. The wait after an edit differs {max(edits) / min(edits):.0f}-fold."
-    )
+    return f"All four kernels take {times} µs. The wait after an edit differs {max(edits) / min(edits):.0f}-fold."
 
 
 def description(shown: Sequence[Panel]) -> str:
@@ -73,7 +72,7 @@ def description(shown: Sequence[Panel]) -> str:
 
 
 def draw(shown: Sequence[Panel], theme: str, width: str) -> Any:
-    """Draw a dot for each way's median and a band from p10 to p90; every panel has its own scale, from 0."""
+    """Draw a dot for each way's median and a band from p10 to p90; every panel has its own scale."""
     (text, line), (inches, columns) = THEMES[theme], WIDTHS[width]
     rows = len(shown) // columns
     figure, axes = figures.new((inches, 0.25 + 1.6 * rows), rows, columns, sharey=True)
@@ -87,11 +86,20 @@ def draw(shown: Sequence[Panel], theme: str, width: str) -> Any:
             ax.plot(median, place, "o", color=colour, markersize=6)
             label = panel.format.format(median)
             ax.annotate(label, (max(high, median), place), (6, 0), textcoords="offset points", va="center", color=text)
-        ax.set_xlim(0, 1.45 * max(row["p90"] for row in panel.seconds.values()) / panel.unit)
+        ends = [
+            bound(row[key] for row in panel.seconds.values()) / panel.unit
+            for bound, key in ((min, "p10"), (max, "p90"))
+        ]
+        if panel.is_log:
+            ax.set_xscale("log")
+            ax.set_xlim(0.6 * ends[0], 5 * ends[1])
+        else:
+            ax.set_xlim(0, 1.45 * ends[1])
         ax.set_title(panel.title, loc="left", fontsize=9, fontweight="bold", color=text)
         ax.set_yticks(places, [WAYS[way].short for way in panel.seconds])
         ax.tick_params(length=0, labelcolor=text)
         ax.set_xticks([])
+        ax.set_xticks([], minor=True)
         ax.grid(False)
         ax.patch.set_alpha(0)
         ax.spines[["bottom"]].set_visible(False)

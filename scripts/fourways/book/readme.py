@@ -15,7 +15,7 @@ def main() -> None:
     except FileNotFoundError as error:
         sys.exit(str(error))
     text = path.read_text(encoding="utf-8")
-    parts = {"figure": _picture(shown), "lessons": course.tables()}
+    parts = {"figure": _picture(shown), "lessons": f"{course.lessons()}\n{course.routes()}"}
     for name, part in parts.items():
         marks = re.search(rf"<!-- {name}:.*?-->\n().*?()<!-- /{name} -->", text, re.DOTALL)
         if not marks:

@@ -60,7 +60,7 @@ class Lesson:
     @cached_property
     def meta(self) -> dict[str, Any]:
         """The front matter under `fourways:`: question, minutes (of its core) and `deeper` (of the folded sections),
-        kernel, further kernels `also`, ways, without, rtol, may_skip."""
+        kernel, further kernels `also`, ways, without, rtol, may_skip, and `search`: words that lead to the page."""
         front = self._read(_front_matter)
         section = front.get("fourways") if isinstance(front, dict) else None
         if not isinstance(section, dict):
