@@ -1,59 +1,60 @@
-"""From an edit of a kernel to its result: just in time by CuPy, ahead of time by CMake."""
+"""From an edit of a kernel to its checked result: just in time by CuPy, ahead of time by CMake."""
 
 import random
 import re
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 
-FOLDER = Path(__file__).parent  # with a module in FOLDER / "build"
-IMAGE = np.arange(240, dtype=np.uint8).reshape(12, 20)  # CHANGE
-TABLE = np.arange(0, 512, 2, dtype=np.float32)  # CHANGE
+FILE, BUILD = Path(__file__).with_name("kernel.cuh"), Path(__file__).with_name("build")
+NAME, EDITED = "lookup", r"(?<=OFFSET )[-.\d]+"  # CHANGE both words: edits the number behind OFFSET
+NUMBERS = (str(random.randrange(1, 2**23)) for _ in range(999))  # CHANGE: new ones, as text, without f
+INPUTS = [np.arange(240, dtype=np.uint8).reshape(12, 20), np.arange(0, 512, 2, dtype=np.float32)]  # CHANGE
 
 
-def check(way, offset):
+def right(number, image, table):  # CHANGE
+    return [table[image] + np.float32(number)]  # CHANGE: each output, by NumPy
+
+
+def same(got, wanted):
+    return all(np.array_equal(*pair) for pair in zip(got, wanted, strict=True))  # CHANGE if rounded: np.allclose
+
+
+def check(way, number):
     if way == "module":
-        sys.path.insert(0, str(FOLDER / "build"))
-        import lookups  # CHANGE
-
-        result = lookups.lookup(IMAGE, TABLE)  # CHANGE
+        got = import_module("mine").call(*INPUTS)  # PYTHONPATH names the folder build
     else:
-        import cupy as cp  # here, since the module needs no CuPy
-
-        text = (FOLDER / "lookup.cuh").read_text()
-        kernel = cp.RawModule(code=text, backend=way).get_function("lookup")  # CHANGE
-        out = cp.empty(IMAGE.shape, np.float32)  # CHANGE
-        arguments = cp.asarray(IMAGE), cp.asarray(TABLE), out, np.int64(out.size)  # CHANGE
-        kernel(((out.size + 255) // 256,), (256,), arguments)
-        result = out.get()  # waits for the kernel
-    assert np.array_equal(result, TABLE[IMAGE] + np.float32(offset)), way  # CHANGE
+        cp = import_module("cupy")  # here, since the module needs no CuPy
+        kernel = cp.RawModule(code=FILE.read_text(), backend=way).get_function(NAME)
+        outputs = [cp.empty(each.shape, each.dtype) for each in right(number, *INPUTS)]
+        n = INPUTS[0].size  # CHANGE: the number of threads
+        kernel((n // 256 + 1,), (256,), (*map(cp.asarray, INPUTS), *outputs, np.int64(n)))  # CHANGE
+        got = [each.get() for each in outputs]  # waits for the kernel
+    assert same(got, right(number, *INPUTS)), (way, number)
 
 
 def loop(way, process):
-    """Return the seconds from an edit to its checked result."""
-    offset, file = random.randrange(1, 2**23), FOLDER / "lookup.cuh"
-    file.write_text(re.sub(r"(?<=OFFSET )\d+", str(offset), file.read_text()))
+    old = right(re.search(EDITED, FILE.read_text())[0], *INPUTS)
+    number = next(each for each in NUMBERS if not same(old, right(each, *INPUTS)))  # an old answer must fail
+    FILE.write_text(re.sub(EDITED, number, FILE.read_text()))
     start = time.perf_counter()
     if way == "module":
-        build = ["cmake", "--build", FOLDER / "build"]
-        subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(["cmake", "--build", BUILD], check=True, stdout=subprocess.DEVNULL)
     if process == "running":
-        check(way, offset)
+        check(way, number)
     else:
-        subprocess.run([sys.executable, __file__, way, str(offset)], check=True)
+        subprocess.run([sys.executable, __file__, way, number], check=True)
     return time.perf_counter() - start
 
 
 if len(sys.argv) == 3:  # this is the fresh process of a loop
-    sys.exit(check(sys.argv[1], int(sys.argv[2])))
-loops = [(way, process) for way in ("nvrtc", "nvcc") for process in ("running", "fresh")]
-samples = {each: [] for each in [*loops, ("module", "fresh")]}
-for _ in range(6):
-    for each in random.sample(list(samples), len(samples)):
-        samples[each].append(loop(*each))
-for (way, process), taken in samples.items():
-    low, median, high = np.percentile(taken[1:], [0, 50, 100])  # the first warms up
-    print(f"{way:6} {process} process: {median:.2g} s ({low:.2g} to {high:.2g})")
+    sys.exit(check(*sys.argv[1:]))
+samples = {each: [] for each in ("nvrtc running", "nvrtc fresh", "nvcc running", "nvcc fresh", "module fresh")}
+for each in random.sample([*samples] * 6, 30):  # in an order by lot
+    samples[each].append(loop(*each.split()))
+for name, taken in samples.items():  # the first of each warms up
+    print("{:13} {:.2g} s ({:.2g} to {:.2g})".format(name, *np.percentile(taken[1:], [50, 0, 100])))
