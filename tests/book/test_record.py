@@ -147,9 +147,9 @@ def test_a_cell_that_runs_a_changed_program_is_not_recorded(tmp_path: Path, root
     shutil.copytree(root / "lessons" / "programs", tmp_path / "programs")
     page = lesson.Lesson(Path(shutil.copy(lesson.find("02").path, tmp_path)))
     before = lesson.unrecorded(page)
-    program = tmp_path / "programs" / "02_in_place.py"
+    program = tmp_path / "programs" / "02_in_place" / "in_place.py"
     program.write_text(program.read_text() + "# changed\n")
-    said = "!python programs/02_in_place.py: Not recorded with today's program."
+    said = "!python programs/02_in_place/in_place.py: Not recorded with today's program."
     assert lesson.unrecorded(page) == [*before, said]
 
 
