@@ -6,14 +6,13 @@ import numpy as np
 text = r"""
 struct State { float value; long long place; };  // CHANGE: what a part of the arrays comes to
 __device__ State neutral() { return {-1, -1}; }  // CHANGE: combine(neutral(), a) is a
-__device__ State of(const float *x, const float *y, long long i) { return {fabsf(x[i] - y[i]), i}; }  // CHANGE
 __device__ State combine(State a, State b)
 { return b.value > a.value || (b.value == a.value && b.place < a.place) ? b : a; }  // CHANGE
 __device__ void leave(State mine, State *out) {  // combines the states of a block's threads, always in one order
     __shared__ State all[512];
     all[threadIdx.x] = mine;
     for (int half = 256; half > 0; half /= 2) {
-        __syncthreads();
+        __syncthreads();  // first of all: the states that this round reads must be there
         if (threadIdx.x < half) all[threadIdx.x] = combine(all[threadIdx.x], all[threadIdx.x + half]);
     }
     if (threadIdx.x == 0) *out = all[0];
@@ -21,7 +20,7 @@ __device__ void leave(State mine, State *out) {  // combines the states of a blo
 extern "C" __global__ void each_block(const float *x, const float *y, State *parts, long long n) {  // CHANGE
     State mine = neutral();
     for (long long i = blockIdx.x * 512LL + threadIdx.x; i < n; i += gridDim.x * 512LL)
-        mine = combine(mine, of(x, y, i));  // CHANGE
+        mine = combine(mine, {fabsf(x[i] - y[i]), i});  // CHANGE: the state of one element
     leave(mine, parts + blockIdx.x);
 }
 extern "C" __global__ void one_block(const State *parts, State *result, long long number) {
@@ -33,17 +32,17 @@ extern "C" __global__ void delay(long long cycles) { for (long long start = cloc
 """
 STATE = np.dtype([("value", np.float32), ("place", np.int64)], align=True)  # CHANGE: as the struct
 each_block, one_block, delay = map(cp.RawModule(code=text).get_function, ("each_block", "one_block", "delay"))
+arrays = x, y = tuple(cp.random.default_rng(1).random((2, 2**26), dtype=cp.float32))  # CHANGE: the inputs
+apart, copied = np.abs(x.get() - y.get()), cp.empty_like(x)  # CHANGE: for NumPy's answer
+counts = [each * cp.cuda.Device().attributes["MultiProcessorCount"] for each in (1, 4, 64)]
+parts, result = (cp.empty(number * STATE.itemsize, cp.uint8) for number in (counts[-1], 1))
 
 
 def in_two_launches(blocks, n):
-    each_block((blocks,), (512,), (x, y, parts, np.int64(n)))  # CHANGE
+    each_block((blocks,), (512,), (*arrays, parts, np.int64(n)))
     one_block((1,), (512,), (parts, result, np.int64(blocks)))
 
 
-x, y = cp.random.default_rng(1).random((2, 2**26), dtype=cp.float32)  # CHANGE
-apart, copied = np.abs(x.get() - y.get()), cp.empty_like(x)  # CHANGE
-counts = [each * cp.cuda.Device().attributes["MultiProcessorCount"] for each in (1, 4, 64)]
-parts, result = (cp.empty(number * STATE.itemsize, cp.uint8) for number in (counts[-1], 1))
 for blocks, n in [(blocks, n) for blocks in counts for n in (1, 1000, x.size)]:
     in_two_launches(blocks, n)
     assert result.get().view(STATE)[0].item() == (apart[:n].max(), apart[:n].argmax())  # CHANGE: NumPy's answer
