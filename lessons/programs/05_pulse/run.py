@@ -1,59 +1,60 @@
 """Check the module `pulse`, and time 1,000 steps: a loop in Python, a loop in C++, a CUDA graph."""
 
-import time
+import timeit
+from functools import partial
+from types import SimpleNamespace
 
 import cupy as cp
 import numpy as np
-import pulse  # CHANGE
+import pulse as module  # CHANGE: the name
 
-STEPS, DT = 1000, 0.1
-first = np.random.default_rng(1).random((2, 256, 256), np.float32) - np.float32(0.5)  # CHANGE: u and v
-fields = [[*cp.asarray(first), *cp.empty((2, 256, 256), cp.float32)] for _ in range(5)]  # CHANGE: u, v, new_u, new_v
+STEPS, DT = 1000, 0.1  # an even number of steps; CHANGE: the numbers …
+step = partial(module.step, dt=DT)  # CHANGE: … and their names in step.cpp
 
 
-def right(u, v):  # CHANGE
-    """Return the next u and v, by NumPy, in the dtype of u and v."""
+def fields(h, w):  # CHANGE: u, v, new_u and new_v; the new ones hold what cannot be right
+    inputs = np.random.default_rng(1).random((2, h, w), np.float32) - np.float32(0.5)
+    return [*cp.asarray(inputs), *cp.full((2, h, w), np.nan, cp.float32)]
+
+
+def right(u, v):  # CHANGE: the next u and v by NumPy, in the dtype of u and v
     around = sum(np.roll(u, by, axis) for by in (1, -1) for axis in (0, 1))
     return u + DT * (around - 4 * u + u - u * u * u - v), v + DT * 0.1 * (u - v)
 
 
-def in_python(u, v, new_u, new_v):  # CHANGE
+def in_python(arrays):
     for _ in range(STEPS):
-        pulse.step(u, v, new_u, new_v, DT)
-        u, v, new_u, new_v = new_u, new_v, u, v
+        step(*arrays)
+        arrays = arrays[2:] + arrays[:2]  # CHANGE: each field trades places with its new values
 
 
-for steps, arrays in zip((1, 100), fields, strict=False):
-    single, double = first, first.astype(np.float64)
+for h, w, steps in ((1, 1, 1), (5, 65, 1), (256, 256, 100)):
+    arrays = fields(h, w)
+    single = [each.get() for each in arrays[:2]]  # CHANGE: the inputs
+    double = [each.astype(np.float64) for each in single]
     for _ in range(steps):
         single, double = right(*single), right(*double)
-    came = [each.get() for each in pulse.step(*arrays, DT, steps)]
-    error, rounding = (abs(np.subtract(each, double)).max() for each in (came, single))
-    print(f"{steps:3} steps: off by {error:.1e} (NumPy in float32: {rounding:.1e})")
-    assert error <= 4 * rounding
-
-u, v, new_u, new_v = fields[2]
-wrong = [(u, v.get(), new_u, 1), (u, v.astype(np.float64), new_u, 1), (u, v[:, ::2], new_u, 1)]  # CHANGE
-for *arrays, steps in [*wrong, (u, v[:128], new_u, 1), (u, v, v, 1), (u, v, new_u, -1)]:  # CHANGE
+    came = [each.get() for each in step(*arrays, steps=steps)]
+    error, rounding = (np.abs(np.subtract(each, double)).max() for each in (came, single))
+    print(f"{h} × {w} cells, {steps} steps: off by {error:.1e} (NumPy in float32: {rounding:.1e})")
+    assert error <= 4 * max(rounding, np.finfo(np.float32).eps)  # CHANGE: the tolerance
+first, second, *others = fields(64, 64)
+told = second.__cuda_array_interface__ | {"data": (second.data.ptr, True)}  # True: read-only
+wrong = [second.get(), second.astype("complex64"), second[:, ::2], second[:32], first]  # in the place of the second
+for each, steps in zip([*wrong, SimpleNamespace(__cuda_array_interface__=told), second], [1] * 6 + [-1], strict=True):
     try:
-        pulse.step(*arrays, new_v, DT, steps)
-        raise AssertionError("a wrong call was accepted")
+        raise AssertionError(f"accepted: {step(first, each, *others, steps=steps)}")
     except (TypeError, ValueError) as error:
         print("refused:", error)
 
-with cp.cuda.Stream(non_blocking=True) as stream:  # its pointer is in the arrays' dictionaries
-    stream.begin_capture()
-    pulse.step(*fields[4], DT, STEPS)
-    graph = stream.end_capture()
-loops = {"Python": lambda: in_python(*fields[2]), "C++": lambda: pulse.step(*fields[3], DT, STEPS)}
-loops["graph"] = graph.launch  # on the current stream: the default one, on which the fields were filled
-for name, call in loops.items():
-    taken = []
-    for _ in range(3 + 15):  # the first three warm up
-        cp.cuda.Device().synchronize()
-        start = time.perf_counter()
-        call()
-        cp.cuda.Device().synchronize()
-        taken.append(time.perf_counter() - start)
-    print(f"loop by {name:6}: {np.median(taken[3:]) * 1e3:5.2f} ms for {STEPS:,} steps")
-assert all((a == b).all() for end in fields[3:] for a, b in zip(end[:2], fields[2], strict=False)), "the loops differ"
+for side, rounds in ((256, 18), (4096, 6)):
+    sets = [fields(side, side) for _ in range(3)]
+    with cp.cuda.Stream(non_blocking=True) as stream:  # its address is in the arrays' dictionaries
+        stream.begin_capture()
+        step(*sets[2], steps=STEPS)
+        graph = stream.end_capture()
+    loops = {"Python": partial(in_python, sets[0]), "C++": partial(step, *sets[1], steps=STEPS), "graph": graph.launch}
+    for name, call in loops.items():  # the graph, too, runs on the default stream, on which the fields were filled
+        taken = timeit.repeat(lambda call=call: (call(), cp.cuda.Device().synchronize()), number=1, repeat=rounds)[3:]
+        print(f"{side}² cells, {name:6}: {np.median(taken) * 1e3:7.2f} ms for {STEPS:,} steps")
+    assert all((a == b).all() for end in sets[1:] for a, b in zip(sets[0], end, strict=True)), "the loops differ"
