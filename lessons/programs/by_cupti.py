@@ -1,33 +1,30 @@
-"""Print CUPTI's seconds of saxpy as JSON, by size: `by_cupti.py FILE SIZE …` launches the kernel in FILE."""
+"""Print CUPTI's seconds of a kernel as JSON: `by_cupti.py KERNEL PROGRAM …` makes each of the program's `calls`."""
 
 import json
+import runpy
 import sys
-from pathlib import Path
 
 from cupti import cupti
 
+kernel, *sys.argv = sys.argv[1:]  # the program finds its own arguments
 found = []
 
 
-def take(activities):
-    found.extend((each.start, each.end) for each in activities if each.name == "saxpy")  # CHANGE the name
+def take(activities):  # a name is as in the text if the kernel is extern "C"
+    found.extend((each.start, each.end) for each in activities if each.name == kernel)
 
 
 cupti.activity_enable(cupti.ActivityKind.CONCURRENT_KERNEL)
-cupti.activity_register_callbacks(lambda: (8 * 2**20, 0), take)  # bytes of a buffer
+cupti.activity_register_callbacks(lambda: (8 * 2**20, 0), take)  # a buffer's bytes; 0: as many records as fit
 
-import cupy as cp  # noqa: E402 (CUPTI comes first)
+calls = runpy.run_path(sys.argv[0])["calls"]  # imports CuPy, after CUPTI; each call launches the kernel once
+import cupy as cp  # noqa: E402
 import numpy as np  # noqa: E402
 
-saxpy = cp.RawKernel(Path(sys.argv[1]).read_text(), "saxpy")  # CHANGE the name
-sizes = [int(size) for size in sys.argv[2:]]
-x, y, z = (cp.full(max(sizes), value, cp.float32) for value in (0.5, 1, 0))  # CHANGE the arrays
-for size in sizes:
+for call in calls:
     for _ in range(23):
-        # CHANGE the launch, with a reset before it if the kernel needs one
-        saxpy(((size + 1023) // 1024,), (256,), (np.float32(2.5), x, y, z, np.int64(size)))
+        call()
 cp.cuda.Device().synchronize()
-cupti.activity_flush_all(1)  # calls `take`
-seconds = [(end - start) / 1e9 for start, end in sorted(found)]
-medians = np.median(np.reshape(seconds, (len(sizes), 23))[:, 3:], axis=1)  # three warm up
-print(json.dumps(dict(zip(sizes, medians.tolist(), strict=True))))
+cupti.activity_flush_all(1)  # calls `take`; 1 for all records, also those in a buffer that is not full
+seconds = [(end - start) / 1e9 for start, end in sorted(found)][-23 * len(calls) :]
+print(json.dumps(np.reshape(seconds, (len(calls), 23))[:, 3:].tolist()))  # three warm up

@@ -60,7 +60,7 @@ def cold(calls: Mapping[str, Call], rounds: int = 40, moved: int | None = None) 
 def in_graph(calls: Mapping[str, Call], rounds: int = 20, moved: int | None = None, count: int = 100) -> tables.Table:
     """Time a CUDA graph of `count` calls, and divide by `count` (device clock): the clock for short kernels.
 
-    It includes the pause from a kernel to the next, 0.1 to 0.2 µs on an H200. `moved` is as in `on_gpu`.
+    It includes the pause from a kernel to the next. `moved` is as in `on_gpu`.
     Raises CuPy's CUDARuntimeError for a call that cannot be captured, such as one that waits for the GPU.
     """
     graphs = {name: captured(call, count).launch for name, call in _with_nothing(calls).items()}
