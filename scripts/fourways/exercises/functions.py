@@ -1,14 +1,20 @@
 """A learner's function beside the right one, on cases that are drawn at random."""
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from fourways import checking, host
+
+Answer = Callable[..., Any]
+_WHOLE = 12  # elements of an array that is shown whole
+
 
 def same(
-    answer: Callable[..., Any],
-    right: Callable[..., Any],
+    answer: Answer,
+    right: Answer,
     draw: Callable[[], tuple],
     cases: int = 20,
     rtol: float = 0.0,
@@ -23,39 +29,38 @@ def same(
     for _ in range(cases):
         arguments = draw()
         call = f"{getattr(answer, '__name__', 'your function')}({', '.join(map(_shown, arguments))})"
-        expected = right(*map(_copied, arguments))
+        expected = right(*copy.deepcopy(arguments))
         try:
-            came = answer(*map(_copied, arguments))
+            came = answer(*copy.deepcopy(arguments))
         except Exception as error:
-            return f"Not yet: {call} raised {type(error).__name__}: {error}"
-        if not _equal(came, expected, rtol):
-            words = f"Not yet: {call} returned {_shown(came)}; expected {_shown(expected)}. {hint(came, expected)}"
-            return words.strip()
+            told = checking.not_yet(error).removeprefix("Not yet: ")
+            return f"Not yet: {call} raised {type(error).__name__}: {told}"
+        if told := _difference(came, expected, rtol):
+            return f"Not yet: {call} returned {told}. {hint(came, expected)}".strip()
     return f"Right for {cases} cases."
 
 
+def run_kernel(text: str, name: str, grid: tuple, block: tuple, *arguments: Any, **options: Any) -> None:
+    """Compile a text by the host way, with `options` of `host.compile`, and launch one of its kernels."""
+    host.compile(text, timeout=10, **options).get_function(name)(grid, block, arguments)
+
+
 def _shown(value: Any) -> str:
-    """Return a value in few words: arrays with dtype, shape and first elements, long texts cut."""
-    if isinstance(value, np.ndarray):
-        first = ", ".join(f"{each}" for each in value.ravel()[:4])
-        return f"{value.dtype}{list(value.shape)} [{first}{', …' if value.size > 4 else ''}]"
-    if isinstance(value, np.generic):
-        return f"{value}"
-    words = repr(value)
-    return words if len(words) <= 80 else f"{words[:77]}…"
+    with np.printoptions(threshold=_WHOLE, edgeitems=2, precision=6, legacy="1.25"):
+        words = " ".join(repr(value).split())
+    return words if len(words) <= 100 else f"{words[:97]}…"
 
 
-def _copied(value: Any) -> Any:
-    return value.copy() if isinstance(value, np.ndarray) else value
-
-
-def _equal(came: Any, expected: Any, rtol: float) -> bool:
+def _difference(came: Any, expected: Any, rtol: float) -> str | None:
+    """Return what came and what was expected, of large arrays for the first element that differs; None if equal."""
+    told = f"{_shown(came)}; expected {_shown(expected)}"
     if expected is None or isinstance(expected, str | dict):
-        return type(came) is type(expected) and bool(came == expected)
+        return None if type(came) is type(expected) and came == expected else told
     try:
         came, expected = np.asarray(came), np.asarray(expected)
     except ValueError:  # a ragged list
-        return False
-    if came.shape != expected.shape or came.dtype.kind not in "iufbc":
-        return False
-    return bool(np.allclose(came, expected, rtol=rtol, atol=0) if rtol else np.array_equal(came, expected))
+        return told
+    if came.dtype.kind not in "iufbc":
+        return told
+    problem = checking.compare(came, expected, rtol)
+    return f"another array: {problem}" if problem and expected.size > _WHOLE else problem and told
