@@ -33,8 +33,8 @@ def same(
         try:
             came = answer(*copy.deepcopy(arguments))
         except Exception as error:
-            told = checking.not_yet(error).removeprefix("Not yet: ")
-            return f"Not yet: {call} raised {type(error).__name__}: {told}"
+            why = checking.not_yet(error).removeprefix("Not yet: ")
+            return f"Not yet: {call} raised {type(error).__name__}: {why}"
         if told := _difference(came, expected, rtol):
             return f"Not yet: {call} returned {told}. {hint(came, expected)}".strip()
     return f"Right for {cases} cases."
