@@ -51,7 +51,7 @@ def check_fair(fair: Answer, rounds: int = 15) -> str:
         return ({"one": (cost := random.uniform(1, 3)), "twin": cost, "long": 2 * cost},)
 
     hint = "The numbers are shares of the time of 'one'."
-    return same(shares, lambda costs: [1, 1, 2], draw, rtol=0.15, hint=lambda *_: hint)
+    return same(shares, lambda costs: [1, 1, 2], draw, 60, rtol=0.15, hint=lambda *_: hint)
 
 
 class MadeUpGpu:

@@ -5,6 +5,7 @@ import random
 import re
 from itertools import accumulate, pairwise
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -41,9 +42,9 @@ def check_repair(answer: Answer) -> str:
         return "sectors" if sectors > size else "bytes" if rate >= 0.8 else "warps"
 
     def draw() -> tuple[float, int, int, float, float]:
-        size = random.choice([1, 4, 16])
+        size = random.choice([1, 4, 16, 16])
         sectors, rate = random.choice([(size, 0.9), (size, 0.5), (random.randint(size + 1, 32), 0.2)])
-        return random.choice([0.1, 0.3, 0.7]), size, sectors, random.choice([0.2, 0.4]), rate
+        return random.choice([0.3, 0.7]), size, sectors, random.choice([0.2, 0.4]), rate
 
     return same(answer, right, draw, 40)
 
@@ -55,12 +56,15 @@ def check_wind(wind: Answer) -> str:
 
     u, v = ps.fields("u, v: float32[2D]")
 
+    def told(assignment: Any) -> str:
+        shares = sympy.nsimplify(assignment.rhs).expand().as_coefficients_dict()
+        return f"{assignment.lhs} = {' + '.join(sorted(f'{share} {cell}' for cell, share in shares.items()))}"
+
     def assignment(rows: int, columns: int) -> str:
-        came = wind(u, v, rows, columns)
-        return f"{came.lhs} = {sympy.nsimplify(came.rhs).expand()}"
+        return told(wind(u, v, rows, columns))
 
     def right(rows: int, columns: int) -> str:
-        return f"{v.center()} = {3 * u.center() / 4 + u[-rows, -columns] / 4}"
+        return told(ps.Assignment(v.center(), 3 * u.center() / 4 + u[-rows, -columns] / 4))
 
     return same(assignment, right, lambda: (random.randrange(5), random.randrange(1, 5)))
 
