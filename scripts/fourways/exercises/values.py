@@ -46,7 +46,7 @@ def check_repair(answer: Answer) -> str:
         sectors, rate = random.choice([(size, 0.9), (size, 0.5), (random.randint(size + 1, 32), 0.2)])
         return random.choice([0.3, 0.7]), size, sectors, random.choice([0.2, 0.4]), rate
 
-    return same(answer, right, draw, 40)
+    return same(answer, right, draw, 60)
 
 
 def check_wind(wind: Answer) -> str:
