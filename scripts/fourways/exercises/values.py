@@ -234,3 +234,34 @@ def check_suspects(answer: Answer) -> str:
         return [*random.choices(["launch", "launch", "host", "wait"], k=7), "launch", "wait", "wait"], 8
 
     return same(answer, right, draw)
+
+
+def check_break_even(break_even: Answer) -> str:
+    """Judge `break_even(a, b, kernel)`: the least number of launches with which `b` takes no longer, or None.
+
+    `a` and `b` have a `start` and a `launch`; all times are whole microseconds.
+    """
+
+    def right(a: dict[str, int], b: dict[str, int], kernel: int) -> int | None:
+        saved = max(a["launch"], kernel) - max(b["launch"], kernel)
+        return -(-(b["start"] - a["start"]) // saved) if saved > 0 else None
+
+    def draw() -> tuple[Any, ...]:
+        start, behind = random.randrange(400_000, 900_000), random.randrange(1, 300_000)
+        a = {"start": start, "launch": random.randrange(3, 16)}
+        return a, {"start": start + behind, "launch": random.randrange(3, 16)}, random.choice([2, 5, 9, 30])
+
+    return same(break_even, right, draw, 100)
+
+
+def check_total_with_reads(total_with_reads: Answer) -> str:
+    """Judge `total_with_reads(start, batches, size, launch, kernel, read)`, where each batch ends with a read."""
+
+    def right(start: int, batches: int, size: int, launch: int, kernel: int, read: int) -> int:
+        return start + batches * (launch + kernel + (size - 1) * max(launch, kernel) + read)
+
+    def draw() -> tuple[int, ...]:
+        launch, kernel, read = random.sample(range(2, 40), 3)
+        return random.randrange(400_000, 900_000), random.randint(2, 50), random.randint(1, 9), launch, kernel, read
+
+    return same(total_with_reads, right, draw, 100, rtol=1e-12)
