@@ -8,6 +8,7 @@ import pytest
 from commands import NO_GPU, fourways, said
 
 from fourways import figures, kernels
+from fourways.cli import options
 
 
 @pytest.mark.parametrize(
@@ -59,3 +60,25 @@ def test_the_rows_are_written_before_the_figure_is_drawn(tmp_path: Path, monkeyp
     done = fourways("time", "1", "-w", "host", "--size", "9", "--json", rows, "--figure", figure)
     assert done.exit_code == 1 and "no space" in str(done.exception)
     assert json.loads(rows.read_text())["tables"]["timing"] and not figure.exists()
+
+
+@pytest.mark.parametrize(
+    "text, sizes",
+    [
+        ("1000", [1000]),
+        ("2^20", [2**20]),
+        ("2**3, 5", [8, 5]),
+        ("2^10:2^13", [1024, 2048, 4096, 8192]),
+        ("3:13", [3, 6, 12]),
+    ],
+)
+def test_sizes(text: str, sizes: list[int]) -> None:
+    assert options.parse_sizes(text) == sizes
+
+
+@pytest.mark.parametrize(
+    "text", ["", "0", "-1", "2^10:2^9", "1:2:3", "big", "2^10:", "1.5", "2^41", "2^10:2^60", "9^99"]
+)
+def test_sizes_that_are_none(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a size; expected|no memory holds more"):
+        options.parse_sizes(text)

@@ -174,7 +174,7 @@ def time(
 
     options.one_of(way, tuple(WAYS), "--way")
     with options.refusing("--sizes"):
-        elements = measuring.parse_sizes(sizes) if sizes else []
+        elements = options.parse_sizes(sizes) if sizes else []
     target = options.target(kernel, case, timeout)
     _refuse_missing(way, missing)
     options.say(target.name, "bold")
@@ -186,15 +186,11 @@ def time(
                 checking.check(ways, timeout=timeout)
             except checking.CheckFailure as error:
                 raise checking.CheckFailure(f"{error}\na wrong answer is not timed") from None
-        status.update(f"timing {target.name}")
-        timed = measuring.time_sizes(ways, elements, lambda text: status.update(f"timing {text}"))
-        for table in timed if elements else [measuring.compare(ways)]:
-            table.rows = [row | {"kernel": ways.kernel} for row in table.rows]
+        for table in measuring.time_sizes(ways, elements, lambda text: status.update(f"timing {text}")):
             if table.rows:
                 options.keep(json_file, [table])
     if not table.rows:
-        reasons = [f"{way}: {reason}" for way, reason in ways.missing.items()]
-        raise RuntimeError(f"nothing was timed: {table.note or '; '.join(reasons)}")
+        raise RuntimeError(f"nothing was timed: {table.note.removeprefix('Not timed: ')}")
     options.console.print(table)
     for line in measuring.warnings(table.rows):
         options.tell(f"Doubtful: {line}", "yellow")

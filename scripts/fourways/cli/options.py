@@ -1,6 +1,7 @@
 """Helpers that the commands share: options, checks before any work, and the output of results."""
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -83,12 +84,27 @@ def gpu_way(way: str) -> None:
         raise RuntimeError(f"{way} cannot run here: {reason}")
 
 
+def parse_sizes(text: str) -> list[int]:
+    """Return sizes in elements from `1000`, `2^20`, a list with commas, or `2^10:2^28` for every doubling between.
+
+    Raises ValueError for other texts, and for sizes below 1 or above 2^40.
+    """
+    sizes: list[int] = []
+    for part in text.replace("**", "^").split(","):
+        ends = [re.fullmatch(r"\s*(\d{1,15})(?:\^(\d{1,2}))?\s*", end) for end in part.split(":")]
+        numbers = [int(end[1]) ** int(end[2] or 1) for end in ends if end]
+        if len(numbers) < len(ends) or len(ends) > 2 or numbers[0] < 1 or numbers[0] > numbers[-1]:
+            raise ValueError(f"{part!r} is not a size; expected 1000, 2^20, or 2^10:2^28 for every doubling between")
+        if numbers[-1] > 2**40:
+            raise ValueError(f"{part!r}: no memory holds more than 2^40 elements")
+        sizes += [numbers[0] << step for step in range((numbers[-1] // numbers[0]).bit_length())]
+    return sizes
+
+
 def asked_size(text: str) -> int:
     """Return the value of `--size` in elements, and refuse several sizes."""
-    from fourways import measuring
-
     with refusing("--size"):
-        size, *more = measuring.parse_sizes(text)
+        size, *more = parse_sizes(text)
         if more:
             raise ValueError(f"{text}: one size at a time")
         return size
