@@ -15,11 +15,15 @@ def test_a_row_for_each_compiler_and_architecture() -> None:
     shown = building.table(rows).cells()
     for row, cells in zip(rows, shown, strict=True):
         built = building.build(kernels.path("doublify"), row["compiler"], row["arch"])
-        assert (row["registers"], row["spill_bytes"], row["cubin_bytes"]) == (built.registers, 0, len(built.code))
+        assert (row["registers"], row["spill_bytes"], row["cubin_bytes"]) == (
+            built.resources["doublify"].registers,
+            0,
+            len(built.code),
+        )
         assert row["seconds"]["samples"] == 3 and not row["not_built"]
         assert cells[2:] == [
             tables.seconds(row["seconds"]["median"]),
-            str(built.registers),
+            str(built.resources["doublify"].registers),
             "0",
             f"{len(built.code):,}",
         ]

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from machine_code import instructions
 
-from fourways import building, kernels, sass
+from fourways import building, kernels
 
 TAPS = ",".join(f"{tap.hex()}f" for tap in (np.random.default_rng(16).random(16, np.float32) + 0.5).tolist())
 TRANSPOSING = ("-DLOAD=cub::BLOCK_LOAD_TRANSPOSE", "-DSTORE=cub::BLOCK_STORE_TRANSPOSE")
@@ -27,13 +28,13 @@ MADE: list[tuple[str, tuple[str, ...], dict[str, int], int]] = [
 
 
 @pytest.mark.parametrize("compiler", building.COMPILERS)
-@pytest.mark.parametrize(("kernel", "options", "instructions", "shared"), MADE)
+@pytest.mark.parametrize(("kernel", "options", "counts", "shared"), MADE)
 def test_loads_are_wide_and_nothing_spills(
-    kernel: str, options: tuple[str, ...], instructions: dict[str, int], shared: int, compiler: str
+    kernel: str, options: tuple[str, ...], counts: dict[str, int], shared: int, compiler: str
 ) -> None:
     built = building.build(kernels.path(kernel), compiler, "sm_90", options=options)
-    listing = [line.opcode for line in sass.parse(sass.disassemble(built.code))]
-    assert {start: sum(code.startswith(start) for code in listing) for start in instructions} == instructions
+    listing = [opcode for opcode, _ in instructions(built.code)]
+    assert {start: sum(code.startswith(start) for code in listing) for start in counts} == counts
     needs = built.resources[kernel]
     assert (needs.shared_bytes, needs.spill_bytes) == (shared, 0)
 
@@ -54,15 +55,15 @@ def test_numbers_stay_in_registers_and_blocks_fit(kernel: str, options: tuple[st
 @pytest.mark.parametrize("known", [False, True])
 def test_known_taps_are_part_of_the_multiply_add(known: bool) -> None:
     options = (f"-DTAPS={TAPS}" if known else "-DLENGTH=16", "-DOUTPUTS=4")
-    listing = sass.parse(sass.disassemble(building.build(kernels.path("fir"), options=options).code))
-    assert ("." in next(line.operands for line in listing if line.base == "FFMA")) == known
+    listing = instructions(building.build(kernels.path("fir"), options=options).code)
+    assert ("." in next(operands for opcode, operands in listing if opcode.startswith("FFMA"))) == known
 
 
 @pytest.mark.parametrize("ahead", [1, 4])
 def test_so_many_reads_are_on_their_way_at_once(ahead: int) -> None:
     built = building.build(kernels.path("colmeans"), "nvrtc", "sm_90", options=(f"-DAHEAD={ahead}",))
-    listing = sass.parse(sass.disassemble(built.code))
-    kinds = "".join("+" if i.opcode == "FADD" else "r" if i.opcode.startswith("LDG") else "" for i in listing)
+    listing = [opcode for opcode, _ in instructions(built.code)]
+    kinds = "".join("+" if opcode == "FADD" else "r" if opcode.startswith("LDG") else "" for opcode in listing)
     assert max(map(len, kinds.split("+"))) == ahead, kinds
 
 

@@ -2,8 +2,7 @@
 
 Both compilers get your options, the architecture, the toolkit's include folders, the kernel's own folder, and `-v` for
 ptxas, which only reports. NVRTC also gets `--no-cache`, so that every build compiles. They get nothing else, so that
-the two can be compared. CuPy's `RawModule` adds options, above all `-ftz=true` (denormals are flushed to zero):
-`ways.WAYS["nvrtc"].added_options` lists them.
+the two can be compared. CuPy's `RawModule` adds options, above all `-ftz=true` (denormals are flushed to zero).
 """
 
 import os
@@ -19,7 +18,7 @@ from fourways import files, kernels, toolchain
 from fourways.building.resources import Resources, of_log
 
 COMPILERS = ("nvrtc", "nvcc")
-OUTPUTS = ("cubin", "ptx", "ltoir", "fatbin")
+OUTPUTS = ("cubin", "ptx")
 
 _ADVICE = (
     (
@@ -82,16 +81,11 @@ class Build:
     seconds: float
     resources: dict[str, Resources]
 
-    @property
-    def registers(self) -> int:
-        """The registers per thread, of the entry point that needs most; 0 without machine code."""
-        return max((needs.registers for needs in self.resources.values()), default=0)
-
 
 def build(
     source: Path | str,
     compiler: str = "nvrtc",
-    arch: str | Sequence[str] = "sm_90",
+    arch: str = "sm_90",
     output: str = "cubin",
     options: Sequence[str] = (),
 ) -> Build:
@@ -99,7 +93,6 @@ def build(
 
     `compiler` is one of COMPILERS, `output` one of OUTPUTS, `arch` is "sm_90" or "90". `options` go to the compiler
     unchanged ("-DFACTOR=3", "-use_fast_math", "-lineinfo"). The seconds do not include loading NVRTC's library.
-    Only nvcc makes a fatbin. It holds machine code for `arch`, which may then be a list, and PTX for the last one.
     Raises ValueError for an unknown compiler or output, or a path that nvcc cannot be given; BuildError if the compiler
     refuses the kernel.
     """
@@ -107,22 +100,18 @@ def build(
         raise ValueError(f"no compiler {compiler!r}; there are: {', '.join(COMPILERS)}")
     if output not in OUTPUTS:
         raise ValueError(f"no output {output!r}; there are: {', '.join(OUTPUTS)}")
-    if output == "fatbin" and compiler == "nvrtc":
-        raise ValueError("NVRTC makes no fatbin; nvcc does")
     path = files.source_file(source)
     kernels.check_path(path)
-    numbers = [name.removeprefix("sm_") for name in ([arch] if isinstance(arch, str) else arch)]
-    if len(numbers) > 1 and output != "fatbin":
-        raise ValueError(f"a {output} is for one architecture; got {', '.join(numbers)}")
-    code, seconds, log = (_nvrtc if compiler == "nvrtc" else _nvcc)(path, numbers, output, options)
+    number = arch.removeprefix("sm_")
+    code, seconds, log = (_nvrtc if compiler == "nvrtc" else _nvcc)(path, number, output, options)
     return Build(code, seconds, of_log(log))
 
 
-def _refused(compiler: str, path: Path, numbers: Sequence[str], log: str) -> BuildError:
-    return BuildError(f"{compiler} could not compile {path.name} for sm_{', sm_'.join(numbers)}", log)
+def _refused(compiler: str, path: Path, number: str, log: str) -> BuildError:
+    return BuildError(f"{compiler} could not compile {path.name} for sm_{number}", log)
 
 
-def _nvrtc(path: Path, numbers: Sequence[str], output: str, options: Sequence[str]) -> tuple[bytes, float, str]:
+def _nvrtc(path: Path, number: str, output: str, options: Sequence[str]) -> tuple[bytes, float, str]:
     # cuda.bindings, not cuda.core: its Program asks the driver before it makes PTX, and there may be none
     try:
         from cuda.bindings import nvrtc
@@ -130,24 +119,20 @@ def _nvrtc(path: Path, numbers: Sequence[str], output: str, options: Sequence[st
         nvrtc.nvrtcVersion()  # loads the library
     except (ImportError, RuntimeError) as problem:
         raise BuildError(f"NVRTC cannot be loaded ({problem}): {toolchain.SETUP}") from None
-    target = {
-        "cubin": [f"-arch=sm_{numbers[0]}", "--ptxas-options=-v"],
-        "ptx": [f"-arch=compute_{numbers[0]}"],
-        "ltoir": [f"-arch=sm_{numbers[0]}", "-dlto"],
-    }[output]
+    target = [f"-arch=compute_{number}"] if output == "ptx" else [f"-arch=sm_{number}", "--ptxas-options=-v"]
     # on machines with a driver NVRTC 13.0 has a cache, which confuses builds with and without -ftz
     words = [*target, "--no-cache", *options, *(f"-I{folder}" for folder in (path.parent, *toolchain.include_dirs()))]
     source = kernels.text_of(path).encode()
     start = time.perf_counter()
     error, program = nvrtc.nvrtcCreateProgram(source, path.name.encode(), 0, [], [])
     if error:
-        raise _refused("NVRTC", path, numbers, error.name)
+        raise _refused("NVRTC", path, number, error.name)
     try:
         (error,) = nvrtc.nvrtcCompileProgram(program, len(words), [word.encode() for word in words])
         seconds = time.perf_counter() - start
         log = _fetch(nvrtc, program, "ProgramLog").decode(errors="replace")
         if error:
-            raise _refused("NVRTC", path, numbers, log.strip("\0\n ") or error.name)
+            raise _refused("NVRTC", path, number, log.strip("\0\n ") or error.name)
         return _fetch(nvrtc, program, output.upper()), seconds, log
     finally:
         nvrtc.nvrtcDestroyProgram(program)
@@ -162,21 +147,11 @@ def _fetch(nvrtc, program, what: str) -> bytes:  # type: ignore[no-untyped-def] 
     return buffer
 
 
-def _nvcc(path: Path, numbers: Sequence[str], output: str, options: Sequence[str]) -> tuple[bytes, float, str]:
+def _nvcc(path: Path, number: str, output: str, options: Sequence[str]) -> tuple[bytes, float, str]:
     compiler = toolchain.nvcc()
     if compiler is None:
         raise BuildError(toolchain.NO_NVCC)
-    *others, last = numbers
-    target = {
-        "cubin": ["-cubin", f"-arch=sm_{last}", "-Xptxas=-v"],
-        "ptx": ["-ptx", f"-arch=compute_{last}"],
-        "ltoir": ["-ltoir", "-dlto", f"-arch=lto_{last}"],
-        "fatbin": [
-            "-fatbin",
-            *(f"-gencode=arch=compute_{number},code=sm_{number}" for number in others),
-            f"-gencode=arch=compute_{last},code=[sm_{last},compute_{last}]",
-        ],
-    }[output]
+    target = [f"-{output}", f"-arch={'compute' if output == 'ptx' else 'sm'}_{number}", "-Xptxas=-v"]
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder, f"{path.stem}.{output}")
         command = [str(compiler), *target, *options, f"-I{path.parent}", "-x", "cu", str(path), "-o", str(result)]
@@ -186,7 +161,7 @@ def _nvcc(path: Path, numbers: Sequence[str], output: str, options: Sequence[str
         seconds = time.perf_counter() - start
         log = done.stdout + done.stderr
         if done.returncode:
-            raise _refused("nvcc", path, numbers, log)
+            raise _refused("nvcc", path, number, log)
         return result.read_bytes(), seconds, log
 
 

@@ -12,64 +12,28 @@ from fourways import figures
 class Way:
     """One way from Python to a kernel.
 
-    `name` is that in tags, options and tables: a lesson's function is `<kernel>_<name>`, its cell `way-<name>`. `label`
-    is its name in advice, `short` that on the book's tabs. `colour` is its colour in all figures, with a contrast of at
-    least 3 to 1 on a white page, `dark_colour` that on a dark one. `needs` are tools and packages, as
-    `toolchain.missing` names them. `on_host`: it computes on NumPy arrays, without a GPU. `is_shipped_built`: users get
-    machine code, so that no process of theirs compiles. `has_own_streams`: its launches take streams of its own
-    library, and none of CuPy's. `added_options` are those that CuPy's `RawModule` adds for the compiler.
+    `name` is that in tags, options and tables: a lesson's function is `<kernel>_<name>`, its cell `way-<name>`. `short`
+    is its name in figures. `colour` is its colour in all figures, with a contrast of at least 3 to 1 on a white page,
+    `dark_colour` that on a dark one. `needs` are tools and packages, as `toolchain.missing` names them. `on_host`: it
+    computes on NumPy arrays, without a GPU. `has_own_streams`: its launches take streams of its own library, and none
+    of CuPy's.
     """
 
     name: str
-    label: str
     short: str
     colour: str
     dark_colour: str
     needs: tuple[str, ...]
     on_host: bool = False
-    is_shipped_built: bool = False
     has_own_streams: bool = False
-    added_options: tuple[str, ...] = ()
 
 
 _TABLE = (
-    Way(
-        "nvrtc",
-        "CuPy with NVRTC",
-        "NVRTC",
-        "#005B94",
-        "#4AA3DF",
-        ("gpu", "cupy"),
-        added_options=("-ftz=true", "--device-as-default-execution-space"),  # by CuPy 14
-    ),
-    Way(
-        "nvcc",
-        "CuPy with NVCC",
-        "NVCC",
-        "#3A94C9",
-        "#9AD4F7",
-        ("gpu", "cupy", "nvcc", "host compiler"),
-        added_options=("-ftz=true",),  # by CuPy 14
-    ),
-    Way(
-        "pycuda",
-        "PyCUDA",
-        "PyCUDA",
-        "#B87500",
-        "#F0B03C",
-        ("gpu", "pycuda", "nvcc", "host compiler"),
-        has_own_streams=True,
-    ),
-    Way(
-        "pybind11",
-        "pybind11, ahead of time",
-        "pybind11",
-        "#007F5C",
-        "#35C79B",
-        ("gpu", "cupy", "fourways_aot"),
-        is_shipped_built=True,
-    ),
-    Way("host", "The host way, on the CPU", "CPU", "#6B7280", "#9AA3AF", ("host compiler",), on_host=True),
+    Way("nvrtc", "NVRTC", "#005B94", "#4AA3DF", ("gpu", "cupy")),
+    Way("nvcc", "NVCC", "#3A94C9", "#9AD4F7", ("gpu", "cupy", "nvcc", "host compiler")),
+    Way("pycuda", "PyCUDA", "#B87500", "#F0B03C", ("gpu", "pycuda", "nvcc", "host compiler"), has_own_streams=True),
+    Way("pybind11", "pybind11", "#007F5C", "#35C79B", ("gpu", "cupy", "fourways_aot")),
+    Way("host", "CPU", "#6B7280", "#9AA3AF", ("host compiler",), on_host=True),
 )
 
 WAYS: dict[str, Way] = {way.name: way for way in _TABLE}
