@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fourways import arguments
 from fourways.kernels import Limits, Parameter, Signature
 
 MAX_THREADS, MAX_BLOCK, MAX_GRID = 1024, (1024, 1024, 64), (2**31 - 1, 65535, 65535)
@@ -116,7 +115,7 @@ def _check_array(parameter: Parameter, value: Any) -> np.ndarray:
         wanted = f"a NumPy array is wanted{size}"
     if not isinstance(value, np.ndarray):
         raise TypeError(f"{wanted}; {_kind(value)} came")
-    if not arguments.element_fits(parameter, value.dtype):
+    if not _element_fits(parameter, value.dtype):
         packed = value.dtype.fields and value.dtype.itemsize < parameter.element_size
         hint = ": try np.dtype(..., align=True), which leaves the gaps that C leaves" if packed else ""
         size = "" if numbers else f", of {value.dtype.itemsize} bytes,"
@@ -133,13 +132,43 @@ def _check_array(parameter: Parameter, value: Any) -> np.ndarray:
     return value
 
 
+def _element_fits(parameter: Parameter, dtype: np.dtype) -> bool:
+    """Whether arrays of this dtype can stand behind a pointer. Of a vector type it is the numbers', or the whole's."""
+    numbers, lanes = parameter.vector or (parameter.dtype, 1)
+    if not numbers:
+        return parameter.element_size in (0, dtype.itemsize)
+    if dtype == numbers:
+        return True
+    is_whole = dtype.kind == "V" or dtype == np.dtype(parameter.dtype or np.void)
+    return lanes > 1 and dtype.itemsize == parameter.element_size and is_whole
+
+
 def _check_scalar(parameter: Parameter, value: Any) -> np.ndarray:
-    """The value as an array of one. CuPy's launch must hand over the same: a kernel right here is right there."""
+    """The value as an array of one. CuPy's launch must hand over the same: a kernel right here is right there.
+
+    That launch copies bytes. A Python int is 8 bytes, the lower ones first, so it arrives as any integer that holds it.
+    A Python float arrives as float64 alone.
+    """
     if not parameter.dtype or parameter.vector:
         is_vector = isinstance(value, np.generic) and value.nbytes == parameter.size and value.dtype == parameter.dtype
-        return np.asarray(value if is_vector else arguments.struct(parameter, value))
+        return np.asarray(value if is_vector else _struct(parameter, value))
     dtype = np.dtype(parameter.dtype)
-    converted = arguments.number(dtype, value)
-    if not arguments.is_handed_over(dtype, value):
-        raise TypeError(f"{dtype} is wanted; {_kind(value)} came: pass np.{dtype}(...)")
-    return np.asarray(converted)
+    if isinstance(value, int) and not isinstance(value, bool) and dtype.kind in "iu":
+        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+        if not low <= value <= high:
+            raise ValueError(f"{value} came; one from {low} to {high}, {dtype}, is wanted")
+        return np.asarray(value, dtype)
+    if isinstance(value, bool | float | np.generic) and np.asarray(value).dtype == dtype:
+        return np.asarray(value)
+    raise TypeError(f"a number, {dtype}, is wanted; {_kind(value)} came: pass np.{dtype}(...)")
+
+
+def _struct(parameter: Parameter, value: Any) -> np.void | np.ndarray:
+    """A struct as it came: `np.void`, or a NumPy array without dimensions."""
+    wanted = f"{parameter.type} of {parameter.size} bytes is wanted"
+    if not isinstance(value, np.void) and not (isinstance(value, np.ndarray) and value.shape == ()):
+        raise TypeError(f"{_kind(value)} came; {wanted} (as np.void, or as a NumPy array without dimensions)")
+    if value.dtype.itemsize != parameter.size or value.dtype.hasobject:
+        hint = "np.dtype(..., align=True) leaves the gaps that C leaves"
+        raise TypeError(f"{value.dtype} of {value.dtype.itemsize} bytes came; {wanted} ({hint})")
+    return value
