@@ -20,7 +20,6 @@ from fourways import fresh_process, kernels, toolchain
 from fourways.tables import Column, Row, Table, summary
 
 ON_GPU = ("kernel", "copy", "memset", "graph")  # kinds of rows: work on the GPU
-RANGES = ("stage", "NVTX range")  # and named spans of the program
 _KINDS = {"CONCURRENT_KERNEL": "kernel", "MEMCPY": "copy", "MEMSET": "memset", "GRAPH_TRACE": "graph"}
 _KINDS |= {"RUNTIME": "API call", "DRIVER": "API call", "SYNCHRONIZATION": "synchronization", "MARKER": "NVTX range"}
 _COPIES = {"HTOD": "host to device", "DTOH": "device to host", "DTOD": "device to device", "HTOH": "host to host"}
@@ -171,15 +170,6 @@ def readable(symbol: str) -> str:
 def gpu_work(rows: Sequence[Row]) -> list[Row]:
     """Return the rows of work on the GPU: kernels, copies, memsets, graphs."""
     return [row for row in rows if row["kind"] in ON_GPU]
-
-
-def part(rows: Sequence[Row], name: str) -> list[Row]:
-    """Return the rows that start within the first range of this name, with times from its start; [] without it."""
-    for row in (each for each in rows if each["kind"] in RANGES and each["name"] == name):
-        start = row["start_seconds"]
-        inside = (each for each in rows if start <= each["start_seconds"] < end(row))
-        return [each | {"start_seconds": each["start_seconds"] - start} for each in inside]
-    return []
 
 
 def table(rows: Sequence[Row]) -> Table:

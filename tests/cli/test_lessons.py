@@ -71,7 +71,7 @@ def test_a_run_loads_no_profiler_linker_or_book(clone: Path) -> None:
     assert done.returncode == 0 and "02_runs" in done.stdout, done.stderr
     loaded = set(done.stderr.splitlines()[-1].split())
     assert "fourways.lesson" in loaded
-    unneeded = {f"fourways.{name}" for name in ("profiling", "linking", "book", "timeline", "sass")}
+    unneeded = {f"fourways.{name}" for name in ("profiling", "linking", "book", "timeline")}
     assert not loaded & unneeded
 
 

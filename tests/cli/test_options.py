@@ -18,16 +18,16 @@ from fourways.cli import options
         ("check 1 --way opencl", "'opencl'; choose from nvrtc, nvcc, pycuda, pybind11, host"),
         ("profile 1 --way host", "'host'; choose from nvrtc, nvcc, pycuda, pybind11"),
         ("profile 1 --clocks fast", "'fast'; choose from base, none"),
-        ("timeline 1 --way opencl", "'opencl'; choose from"),
         ("time 1 --sizes 0", "Invalid value for --sizes: '0' is not a size"),
         ("profile 1 --size many", "Invalid value for --size: 'many' is not a size"),
-        ("timeline 1 --size 1,2", "Invalid value for --size: 1,2: one size at a time"),
+        ("profile 1 --size 1,2", "Invalid value for --size: 1,2: one size at a time"),
+        ("timeline no.py", "ile 'no.py' does not exist"),
         ("time 1 --figure sizes.pdf", "sizes.pdf: a figure is a .svg or a .png file"),
         ("time 1 --json cpp", "cpp is a folder; name a file in it"),
         ("time 1 --figure README.md/a.svg", "README.md/a.svg: there is no folder"),
         ("build 1 --json nowhere/rows.json", "nowhere/rows.json: there is no folder"),
         ("link --json /proc/rows.json", "/proc/rows.json: nothing can be written in /proc"),
-        ("timeline 1 --trace cpp", "cpp is a folder"),
+        ("timeline README.md --trace cpp", "cpp is a folder"),
         ("profile 1 --report mine.txt", "a report is a .ncu-rep file"),
         ("run --timeout soon", "Invalid value for '--timeout'"),
     ],
@@ -40,7 +40,7 @@ def test_mistakes_get_one_clear_message(words: str, told: str, monkeypatch: pyte
 
 
 @NO_GPU
-@pytest.mark.parametrize("command", ["check", "time", "profile", "timeline"])
+@pytest.mark.parametrize("command", ["check", "time", "profile"])
 def test_a_way_that_cannot_run_here_is_refused(command: str) -> None:
     done = fourways(command, "1", "--way", "nvrtc")
     assert done.exit_code == 1 and re.match("nvrtc( cannot run here)?: no NVIDIA driver", str(done.exception))

@@ -50,7 +50,7 @@ def test_a_way_of_a_lesson(told: Path, tmp_path: Path) -> None:
     called = " ".join(json.loads(told.read_text()))
     assert "--kernel-name doublify" in called and called.endswith("1_nvrtc.py")
     assert "--clock-control none --profile-from-start off" in called
-    assert Path(f"{told}.py").read_text() == lesson.program(lesson.find("1"), "nvrtc", 1024, profiled=True)
+    assert Path(f"{told}.py").read_text() == lesson.program(lesson.find("1"), "nvrtc", 1024)
 
 
 def test_a_program_of_your_own(told: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,28 +75,14 @@ ROWS: list[tables.Row] = [
 ]
 
 
-@pytest.fixture
-def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
-    """`ROWS` come back in the place of a run, on a machine that seems to have all. What was recorded."""
+def test_a_timeline_of_a_program_is_shown_and_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`ROWS` come back in the place of a run."""
     asked: list[tuple[Any, ...]] = []
     monkeypatch.setattr(timeline, "record", lambda *program: asked.append(program) or ROWS)
-    monkeypatch.setattr(cli.options, "gpu_way", lambda way: None)
-    return asked
-
-
-def test_a_timeline_is_shown_drawn_and_written(played: list, tmp_path: Path) -> None:
-    trace, rows, figure = (tmp_path / name for name in ("trace.json", "rows.json", "timeline.svg"))
-    done = fourways("timeline", "1", "--size", "2^16", "--trace", trace, "--json", rows, "--figure", figure)
+    program, trace, rows = (tmp_path / name for name in ("mine.py", "trace.json", "rows.json"))
+    program.write_text("pass")
+    done = fourways("timeline", program, "3", "4", "--trace", trace, "--json", rows)
     assert done.exit_code == 0 and "doublify" in done.stdout and "busy time" in done.stdout
-    assert played == [(lesson.program(lesson.find("1"), "nvrtc", 2**16, launches=10),)]
+    assert asked == [(program, "3", "4")]
     assert json.loads(trace.read_text())["traceEvents"]
     assert json.loads(rows.read_text())["tables"]["timeline"] == ROWS
-    assert "01_doublify, nvrtc" in figure.read_text()
-
-
-def test_a_program_with_its_arguments(played: list, tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text("pass")
-    assert fourways("timeline", tmp_path / "mine.py", "3", "4").exit_code == 0
-    assert played == [(tmp_path / "mine.py", "3", "4")]
-    done = fourways("timeline", "no.py")
-    assert done.exit_code == 2 and "no file no.py" in done.stderr

@@ -1,5 +1,9 @@
 """What a user names, a lesson or a kernel with a case; the ways of a lesson, found in its cells and run."""
 
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -118,6 +122,52 @@ def test_a_lesson_by_number_slug_or_kernel(name: str, slug: str) -> None:
     target = lesson.target(name)
     assert (target.name, target.case) == (slug, None) and target == lesson.target(slug)
     assert target.program("nvrtc", 16) == lesson.program(lesson.find(slug), "nvrtc", 16)
+
+
+@pytest.mark.parametrize("target", lesson.all_lessons(), ids=lambda each: each.number)
+def test_each_way_on_the_gpu_is_a_program_to_profile(target: lesson.Lesson) -> None:
+    for way in WAYS:
+        if cells := target.cells(f"way-{way}"):
+            program = lesson.program(target, way, 16)
+            compile(program, "program", "exec")
+            assert all(line in program for line in "\n".join(cells).split("\n"))
+
+
+@pytest.mark.parametrize(
+    ("deed", "why"),
+    [("y.array[:] = 3 * x.array", ""), ("y.array[1:] = 3 * x.array[1:]", "element 0 is nan .*"), ("pass", ".*")],
+)
+def test_a_program_to_profile_checks_its_first_call(deed: str, why: str, tmp_path: Path) -> None:
+    """Modules in a folder play CuPy, and print what is called."""
+    (tmp_path / "cupyx").mkdir()
+    (tmp_path / "cupyx" / "__init__.py").touch()
+    (tmp_path / "cupyx" / "profiler.py").write_text("def profile(): print('profiled'); return open(__file__)\n")
+    (tmp_path / "cupy.py").write_text(
+        "import numpy\nfrom types import SimpleNamespace as N\n"
+        "class Array(N):\n    def get(self): return self.array\n"
+        "def asarray(array): return Array(array=array.copy())\n"
+        "def RawModule(code, options=()): print(*options)\n"
+        "cuda = N(Device=lambda: N(synchronize=lambda: print('waited')))\n"
+    )
+    (tmp_path / "lesson.md").write_text(
+        LESSON.replace("list(range(size))", "__import__('numpy').ones(size, 'f4')")
+        .replace("[3 * each for each in x]", "3 * x")
+        .replace(
+            'raise RuntimeError("there is no GPU")',
+            "import cupy\ncupy.RawModule('text', options=('-DN=1',))\n"
+            f"def triple_nvcc(x, y):\n    print('called')\n    {deed}",
+        )
+    )
+    program = lesson.program(lesson.Lesson(tmp_path / "lesson.md"), "nvcc", 5)
+    environment = toolchain.child_environment()
+    environment["PYTHONPATH"] = f"{tmp_path}{os.pathsep}{environment['PYTHONPATH']}"
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    if why:
+        assert done.returncode == 1 and re.match(why, done.stderr)
+        assert done.stdout == "-DN=1 -lineinfo\ncalled\n"
+    else:
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == "-DN=1 -lineinfo\ncalled\nprofiled\ncalled\nwaited\n"
 
 
 def test_a_lessons_ways_are_those_it_names() -> None:

@@ -1,4 +1,4 @@
-"""What a user names, a lesson or a kernel of their own: its ways as functions, and the program of one way."""
+"""What a user names, a lesson or a kernel of their own: its ways as functions, and a program to profile one way."""
 
 from __future__ import annotations
 
@@ -13,11 +13,35 @@ from fourways import kernels, ways
 from fourways.kernels import InputError, NotThereError, safe_name
 from fourways.lesson.notebook import Lesson, LessonError, all_lessons, find
 from fourways.ways import WAYS, Ways
-from fourways.ways import program as way_program
 
 if TYPE_CHECKING:
     from fourways.own_kernel import Case
 
+_PROGRAM = """import cupy
+from cupyx.profiler import profile
+
+from fourways import checking
+
+plain_module = cupy.RawModule
+cupy.RawModule = lambda *code, options=(), **more: plain_module(*code, options=(*options, "-lineinfo"), **more)
+
+{setup}
+
+way_inputs = make_inputs({size})
+right = reference(*way_inputs)
+fresh = checking.fresh_outputs(way_inputs, right, {in_place})
+way_arguments = [checking.place("gpu", each) for each in (*way_inputs, *fresh)]
+
+{cell}
+
+{call}  # the first call may compile
+way_outputs = [checking.fetch(each) for each in way_arguments[len(way_inputs) :]]
+if problem := checking.compare_all(way_outputs, right, {rtol}, {atol}):
+    raise SystemExit(problem)
+with profile():
+    {call}
+    cupy.cuda.Device().synchronize()
+"""
 _SETUP = """from fourways import own_kernel
 
 case = own_kernel.read({path!r}, {file!r})
@@ -30,7 +54,7 @@ class Target:
     """The kernel of a lesson, or a kernel with its `case`.
 
     `ways(chosen, tell)` builds the chosen ways, by default all that can run here, and returns them as `Ways`.
-    `program(way, size, **more)` returns the text of a program that runs one way, as `program` does.
+    `program(way, size)` returns the text of a program that runs one way, as `program` does.
     """
 
     name: str
@@ -76,20 +100,22 @@ def _lesson_ways(lesson: Lesson, chosen: Sequence[str] = (), tell: Callable[[str
     return load(lesson, chosen).only(chosen or lesson.meta["ways"])
 
 
-def program(lesson: Lesson, way: str, size: int, **more: Any) -> str:
-    """Return the text of a program that runs one way of a lesson once, on arrays of `size` elements.
+def program(lesson: Lesson, way: str, size: int) -> str:
+    """Return the text of a program for `fourways profile`: it runs one way of a lesson on arrays of `size` elements.
 
-    It has the stages of `ways.program.text`, which takes `more`. Raises LessonError if the lesson has no such way.
+    The first call is checked, the second stands between `cudaProfilerStart` and `cudaProfilerStop`. CuPy compiles with
+    source lines. Raises LessonError if the lesson has no such way.
     """
     setup, cell = "\n".join(lesson.cells("setup")), "\n".join(way_cell(lesson, way))
-    return way_program.text(way, str(lesson.meta["kernel"]), setup, cell, size, lesson.rtol, **more)
+    call = f"{lesson.meta['kernel']}_{way}(*way_arguments)"
+    return _PROGRAM.format(setup=setup, cell=cell, call=call, size=size, in_place={}, rtol=lesson.rtol, atol=0.0)
 
 
-def _case_program(case: Case, way: str, size: int, **more: Any) -> str:
-    kernel, setup = safe_name(case.kernel), _SETUP.format(path=str(case.path), file=str(case.file))
-    cell = f"{kernel}_{way} = case.function({way!r})\n"
-    more |= {"atol": case.atol, "in_place": case.in_place}
-    return way_program.text(way, kernel, setup, cell, size, case.rtol, **more)
+def _case_program(case: Case, way: str, size: int) -> str:
+    name, setup = f"{safe_name(case.kernel)}_{way}", _SETUP.format(path=str(case.path), file=str(case.file))
+    more = {"in_place": case.in_place, "rtol": case.rtol, "atol": case.atol}
+    cell = f"{name} = case.function({way!r})"
+    return _PROGRAM.format(setup=setup, cell=cell, call=f"{name}(*way_arguments)", size=size, **more)
 
 
 def collect(namespace: Mapping[str, Any], rtol: float = 0.0) -> Ways:
