@@ -94,8 +94,8 @@ def own_cache_dir(to_write: bool = False) -> Path:
 def cache_entries() -> list[tuple[float, int, Path]]:
     """Return what can be deleted from the cache by itself, the longest unused first: time, bytes, path."""
     folder, entries = cache_dir(), []
-    for path in [*folder.glob("*"), *folder.glob("bindings/*"), *folder.glob("sources/*")]:
-        if path.name not in ("bindings", "sources"):
+    for path in [*folder.glob("*"), *folder.glob("sources/*")]:
+        if path.name != "sources":
             with contextlib.suppress(FileNotFoundError):  # another process may delete it
                 held = [path, *path.rglob("*")] if path.is_dir() and not path.is_symlink() else [path]
                 entries.append((path.lstat().st_mtime, sum(each.lstat().st_size for each in held), path))

@@ -72,8 +72,8 @@ def test_all_of_the_lessons_kernels() -> None:
         path = kernels.path(name)
         found = told.signatures(path)
         names = {entry: [each.name for each in signature.parameters] for entry, signature in found.items()}
-        texts = kernels.parameters(path.read_text())
-        assert names == {entry: [part.split()[-1].lstrip("*") for part in texts[entry].split(",")] for entry in texts}
+        there, _ = kernels.declared(kernels.without_directives(path.read_text()))
+        assert names == {entry: kernel.parameters for entry, kernel in there.items()}
 
 
 AMBIGUOUS = """

@@ -58,8 +58,8 @@ def test_a_flaw_of_our_own_keeps_its_traceback() -> None:
 
 
 def test_the_doctor_works_without_numpy() -> None:
-    done = fourways("doctor", "--json", before="import sys; sys.modules['numpy'] = None")
-    assert done.stdout.startswith("{") and "Traceback" not in done.stderr
+    done = fourways("doctor", before="import sys; sys.modules['numpy'] = None")
+    assert "nvcc" in done.stdout and "Traceback" not in done.stderr
 
 
 def command(body: str) -> str:

@@ -1,6 +1,5 @@
 """The commands on this machine: the doctor, PyCUDA's installation, the folder of wheels."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,9 +9,8 @@ from fourways import doctor, install, toolchain
 
 
 def test_doctor() -> None:
-    shown, told = fourways("doctor"), fourways("doctor", "--json")
-    assert "nvcc" in shown.stdout and "nvcc" in [tool["name"] for tool in json.loads(told.stdout)["tools"]]
-    assert shown.exit_code == told.exit_code == (0 if doctor.diagnose().lessons_can_run else 1)
+    shown = fourways("doctor")
+    assert "nvcc" in shown.stdout and shown.exit_code == (0 if doctor.diagnose().lessons_can_run else 1)
 
 
 def test_pycuda_is_left_out_where_there_is_no_driver(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ def test_preference(machine: Machine, best: int) -> None:
     """The best of the origins that are there wins, however many worse ones there are."""
     roots = [machine.has(origin) for origin in ORIGINS[best:]]
     assert toolchain.nvcc() == roots[0] / "bin" / "nvcc"
-    assert toolchain.cuda_root() == roots[0]
+    assert (compiler := toolchain.nvcc()) and compiler.parents[1] == roots[0]
     assert toolchain.include_dirs() == [roots[0] / "include", roots[0] / "include" / "cccl"]
     assert list(toolchain.roots()) == roots
 
@@ -30,7 +30,7 @@ def test_newest_wheels_first(machine: Machine) -> None:
 
 def test_nothing_there(machine: Machine) -> None:
     assert toolchain.nvcc() is None
-    assert toolchain.cuda_root() is None
+    assert toolchain.nvcc() is None
     assert toolchain.include_dirs() == []
 
 
@@ -42,7 +42,7 @@ def test_wrapper_leads_to_its_toolkit(machine: Machine, where: str) -> None:
     if where == "CUDA_PATH":
         machine.patch.setenv("CUDA_PATH", str(machine.home))
         machine.patch.setenv("PATH", "/usr/bin:/bin")
-    assert toolchain.cuda_root() == real
+    assert (compiler := toolchain.nvcc()) and compiler.parents[1] == real
     assert toolchain.nvcc() == real / "bin" / "nvcc"
     assert toolchain.include_dirs()[0] == real / "include"
 
@@ -53,7 +53,7 @@ def test_link_to_an_nvcc_that_cannot_be_asked(machine: Machine) -> None:
     layouts.script(real / "bin" / "nvcc", "exit 1")
     (machine.home / "bin").mkdir()
     (machine.home / "bin" / "nvcc").symlink_to(real / "bin" / "nvcc")
-    assert toolchain.cuda_root() == real
+    assert (compiler := toolchain.nvcc()) and compiler.parents[1] == real
 
 
 def test_a_toolkit_named_twice_counts_once(machine: Machine) -> None:
@@ -76,7 +76,7 @@ def test_partial_wheels(machine: Machine) -> None:
     """A GPU machine can have the runtime's and NVRTC's wheels and take nvcc and CCCL from the system's toolkit."""
     wheels, system = machine.has("wheels", parts=("headers",)), machine.has("system")
     assert toolchain.nvcc() == system / "bin" / "nvcc"
-    assert toolchain.cuda_root() == system
+    assert (compiler := toolchain.nvcc()) and compiler.parents[1] == system
     assert toolchain.include_dirs() == [wheels / "include", system / "include" / "cccl"]
 
 

@@ -9,7 +9,7 @@ from fourways import toolchain
 from fourways.cli.options import console, tell
 
 
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False) -> None:
+def doctor() -> None:
     """Say which compilers, libraries, driver and GPUs are used, whether they fit, and what to do if not.
 
     `fourways doctor` ends with exit code 1 when a lesson could not run.
@@ -17,10 +17,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for
     from fourways import doctor as doctors
 
     diagnosis = doctors.diagnose()
-    if as_json:
-        print(diagnosis.to_json())
-    else:
-        console.print(diagnosis.table())
+    console.print(diagnosis.table())
     raise typer.Exit(0 if diagnosis.lessons_can_run else 1)
 
 

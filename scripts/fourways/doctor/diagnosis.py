@@ -1,7 +1,5 @@
-"""The diagnosis of this machine: one table of tool, version, place and remedy, and the same as JSON."""
+"""The diagnosis of this machine: one table of tool, version, place and remedy."""
 
-import dataclasses
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,11 +24,6 @@ class Diagnosis:
     def lessons_can_run(self) -> bool:
         """True if no finding is an error. Single ways may still be missing."""
         return all(finding.level != "error" for finding in self.findings)
-
-    def to_json(self) -> str:
-        """Return the diagnosis as JSON text: `lessons_can_run` and the fields of this class, paths as strings."""
-        plain = {"lessons_can_run": self.lessons_can_run, **dataclasses.asdict(self)}
-        return json.dumps(plain, indent=1, default=str)
 
     def table(self) -> Any:
         """Return a Rich table with a row for each tool, and a row for each finding about anything else."""

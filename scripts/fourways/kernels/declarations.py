@@ -69,17 +69,11 @@ class Variable:
     is_initialised: bool
 
 
-def parameters(text: str) -> dict[str, str]:
-    """Map the name of each `__global__` function in a text to its parameters as written there, in the text's order.
-
-    Comments and preprocessor directives do not count, so that of `#if` both branches do. The preprocessor knows better:
-    `toolchain.declared`.
-    """
-    return {kernel.name: kernel.written for kernel in declared(without_directives(text))[0].values()}
-
-
 def without_directives(text: str) -> str:
-    """A C++ text without comments and preprocessor directives: both branches of an `#if` stay."""
+    """A C++ text without comments and preprocessor directives: both branches of an `#if` stay.
+
+    The preprocessor knows better: `toolchain.declared`.
+    """
     return _DIRECTIVE.sub("", without_comments(text))
 
 

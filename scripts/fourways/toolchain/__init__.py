@@ -10,7 +10,6 @@ from fourways.toolchain.environment import activate, caches, child_environment, 
 from fourways.toolchain.find import (
     TARGET,
     cuda_headers,
-    cuda_root,
     header_dir,
     host_compiler,
     in_roots,

@@ -99,12 +99,6 @@ def nvcc() -> Path | None:
     return program("nvcc")
 
 
-def cuda_root() -> Path | None:
-    """Return the toolkit folder of `nvcc()`, or None."""
-    compiler = nvcc()
-    return compiler.parents[1] if compiler else None
-
-
 def header_dir(marker: str, *beside: str) -> Path | None:
     """Return the include folder of the preferred toolkit that holds the header `marker` and those `beside` it, or None.
 
