@@ -14,9 +14,8 @@ from layouts import Machine
 from rich.console import Console
 
 from fourways import doctor, toolchain
-from fourways.doctor import checks
+from fourways.doctor import Diagnosis, checks
 from fourways.doctor.checks import Finding, judge
-from fourways.doctor.diagnosis import Diagnosis
 from fourways.doctor.tools import Tool, tools
 from fourways.toolchain import Driver, Gpu
 

@@ -15,10 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fourways import files, kernels, toolchain
-from fourways.building.resources import Resources, of_log
 
 COMPILERS = ("nvrtc", "nvcc")
 OUTPUTS = ("cubin", "ptx")
+
+_USED = re.compile(
+    r"Compiling entry function '([^']+)'.*?(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads"
+    r".*?Used (\d+) registers(?:[^\n]* (\d+) bytes smem)?",
+    re.DOTALL,
+)
 
 _ADVICE = (
     (
@@ -71,6 +76,19 @@ class BuildError(RuntimeError):
         super().__init__(f"{self.said}\nAdvice: {advice}" if advice else self.said)
         first = next((line.strip() for line in words.splitlines() if re.search("(?i)error|fatal", line)), what)
         self.brief = re.sub(r"\S*/(?=[^/\s]+[:(]\d)", "", first) + (f" (advice: {advice})" if advice else "")
+
+
+@dataclass(frozen=True)
+class Resources:
+    """The resources of an entry point: registers, stack and spills are per thread, static shared memory per block.
+
+    Spills are the bytes of stores and loads together.
+    """
+
+    registers: int
+    shared_bytes: int
+    stack_bytes: int
+    spill_bytes: int
 
 
 @dataclass(frozen=True)
@@ -163,6 +181,14 @@ def _nvcc(path: Path, number: str, output: str, options: Sequence[str]) -> tuple
         if done.returncode:
             raise _refused("nvcc", path, number, log)
         return result.read_bytes(), seconds, log
+
+
+def of_log(log: str) -> dict[str, Resources]:
+    """Return the resources in the output of `ptxas -v`, by entry point."""
+    return {
+        name: Resources(int(registers), int(shared or 0), int(stack), int(stores) + int(loads))
+        for name, stack, stores, loads, registers, shared in _USED.findall(log)
+    }
 
 
 def is_entry(name: str, entry: str | None) -> bool:

@@ -24,19 +24,20 @@ template <int, class F_, F_ *kernel_> __global__ void keep_(void **here_) {{ *he
 }}
 #include "{path}"
 
-{instances}
+{instance}
+{more}
 """
 _INSTANCE = (  # outside of any namespace, so that a kernel may have any name
     "template __global__ void fourways_signature::show_<"
-    "{number}, fourways_signature::of_<decltype({entry})>::signature_>();\n"
-    "template __global__ void fourways_signature::keep_<{number}, decltype({entry}), {entry}>(void **);"
+    "0, fourways_signature::of_<decltype({entry})>::signature_>();\n"
+    "template __global__ void fourways_signature::keep_<0, decltype({entry}), {entry}>(void **);"
 )
 KEPT = """
 template <class F_, F_ *kernel_> __global__ void fourways_keep_(void **here_) {{ *here_ = (void *)kernel_; }}
 template __global__ void fourways_keep_<decltype({entry}), {entry}>(void **);
 """
 """The lines that make a compiler keep an instance of a template, which nothing in its file uses."""
-_KEEP = "_ZN18fourways_signature5keep_ILi"
+_KEEP = "_ZN18fourways_signature5keep_ILi0E"
 _ENTRY = re.compile(r"\.entry ([\w$]+)\([^)]*\)([^{]*)\{(.*?)\n\}", re.DOTALL)
 _DIRECTIVE = re.compile(r"\.(maxntid|reqntid|reqnctapercluster) (\d[\d, ]*)")
 _STATIC = re.compile(r"\.shared (?:\.align \d+ )?\.[bfus](\d+) (\w+)(?:\[(\d+)\])?;")
@@ -62,14 +63,14 @@ def told(path: Path, entry: str, options: Sequence[str] = (), head: str = "", ty
         f"template __global__ void fourways_signature::show_<{number}, {type}>();"
         for number, type in enumerate(types, 1)
     )
-    ptx = _asked(path, [entry], options, f"{head}\n{questions}")
+    ptx = _asked(path, entry, options, f"{head}\n{questions}")
     try:
         signature = kernels.signature(entry, _shown(ptx, 0), there[entry.partition("<")[0]].written)
         answers = [kernels.signature("", _shown(ptx, number), "") for number in range(1, len(types) + 1)]
     except ValueError as error:
         raise BuildError(f"{path.name}: {error}") from None
-    kernel = _kernel(ptx, 0)
-    return Told(replace(signature, limits=_limits(ptx, 0)), kernel[1] if kernel else entry, answers)
+    kernel = _kernel(ptx)
+    return Told(replace(signature, limits=_limits(ptx)), kernel[1] if kernel else entry, answers)
 
 
 def symbol(path: Path, entry: str, options: Sequence[str], compiler: str) -> str:
@@ -78,16 +79,14 @@ def symbol(path: Path, entry: str, options: Sequence[str], compiler: str) -> str
     The compilers' names may differ: `uint64_t` is `unsigned long long` for NVRTC, and `unsigned long` for nvcc. Raises
     BuildError if the compiler refuses the file.
     """
-    kernel = _kernel(_asked(path, [entry], options, compilers=(compiler,)), 0)
+    kernel = _kernel(_asked(path, entry, options, compilers=(compiler,)))
     return kernel[1] if kernel else entry
 
 
-def _asked(
-    path: Path, entries: Sequence[str], options: Sequence[str], more: str = "", compilers: Sequence[str] = COMPILERS
-) -> str:
-    """The PTX whose names tell the types of the kernels `entries`, each by its number."""
-    instances = "\n".join(_INSTANCE.format(number=number, entry=entry) for number, entry in enumerate(entries))
-    text = _ASKING.format(telling=kernels.TELLING, path=path, instances=f"{instances}\n{more}")
+def _asked(path: Path, entry: str, options: Sequence[str], more: str = "", compilers: Sequence[str] = COMPILERS) -> str:
+    """The PTX whose names tell the types of the kernel `entry`, as number 0, and what `more` asks, by its numbers."""
+    instance = _INSTANCE.format(entry=entry)
+    text = _ASKING.format(telling=kernels.TELLING, path=path, instance=instance, more=more)
     with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
         asking = Path(folder, path.name)
         asking.write_text(text, encoding="utf-8")
@@ -101,16 +100,16 @@ def _shown(ptx: str, number: int) -> str:
     return kernels.demangled(name[1]) if name else ""
 
 
-def _kernel(ptx: str, number: int) -> re.Match[str] | None:
-    """The entry of the kernel of this number, whose address its `keep_` takes; None if another unit defines it."""
+def _kernel(ptx: str) -> re.Match[str] | None:
+    """The entry of the kernel, whose address `keep_` takes; None if another unit defines it."""
     entries = {each[1]: each for each in _ENTRY.finditer(ptx)}
-    keep = next(each[3] for name, each in entries.items() if name.startswith(f"{_KEEP}{number}E"))
+    keep = next(each[3] for name, each in entries.items() if name.startswith(_KEEP))
     return next((entries[word] for word in re.findall(r"[\w$]+", keep) if word in entries), None)
 
 
-def _limits(ptx: str, number: int) -> Limits:
-    """The limits of the kernel of this number."""
-    if not (entry := _kernel(ptx, number)):
+def _limits(ptx: str) -> Limits:
+    """The limits of the kernel."""
+    if not (entry := _kernel(ptx)):
         return Limits()
     told = {name: tuple(map(int, numbers.split(","))) for name, numbers in _DIRECTIVE.findall(entry[2])}
     shared = {name: int(bits) // 8 * int(count or 1) for bits, name, count in _STATIC.findall(ptx) if name in entry[3]}

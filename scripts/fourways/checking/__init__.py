@@ -2,6 +2,5 @@
 
 from fourways.checking.answers import as_float, is_whole, not_yet
 from fourways.checking.arrays import Expected, fetch, fresh_outputs, place, same
-from fourways.checking.at_sizes import SIZES, Outcomes, check, exercise, passing
-from fourways.checking.search import search
+from fourways.checking.at_sizes import SIZES, Outcomes, check, exercise, passing, search
 from fourways.checking.verdict import CheckFailure, compare, compare_all, verdict

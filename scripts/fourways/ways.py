@@ -1,10 +1,13 @@
-"""The functions of one kernel that do the same thing in different ways."""
+"""The ways from Python to a kernel, and the functions of one kernel in several ways.
+
+This module imports only the standard library and the style of plots, because timed processes import it.
+"""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from fourways.ways.table import WAYS
+from fourways import figures
 
 GPU_SIZE = 2**26
 """Elements timed on a GPU: arrays several times larger than any L2 cache, small enough for a 4 GB card."""
@@ -13,6 +16,49 @@ HOST_SIZE = 2**22
 """Elements timed on the CPU."""
 
 Question = tuple[tuple, Any, float, Mapping[int, int], float]
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way from Python to a kernel.
+
+    `name` is that in tags, options and tables: a lesson's function is `<kernel>_<name>`, its cell `way-<name>`. `short`
+    is its name in figures. `colour` is its colour in all figures, with a contrast of at least 3 to 1 on a white page,
+    `dark_colour` that on a dark one. `needs` are tools and packages, as `toolchain.missing` names them. `on_host`: it
+    computes on NumPy arrays, without a GPU. `has_own_streams`: its launches take streams of its own library, and none
+    of CuPy's.
+    """
+
+    name: str
+    short: str
+    colour: str
+    dark_colour: str
+    needs: tuple[str, ...]
+    on_host: bool = False
+    has_own_streams: bool = False
+
+
+_TABLE = (
+    Way("nvrtc", "NVRTC", "#005B94", "#4AA3DF", ("gpu", "cupy")),
+    Way("nvcc", "NVCC", "#3A94C9", "#9AD4F7", ("gpu", "cupy", "nvcc", "host compiler")),
+    Way("pycuda", "PyCUDA", "#B87500", "#F0B03C", ("gpu", "pycuda", "nvcc", "host compiler"), has_own_streams=True),
+    Way("pybind11", "pybind11", "#007F5C", "#35C79B", ("gpu", "cupy", "fourways_aot")),
+    Way("host", "CPU", "#6B7280", "#9AA3AF", ("host compiler",), on_host=True),
+)
+
+WAYS: dict[str, Way] = {way.name: way for way in _TABLE}
+"""The ways by name, in the order of all tables."""
+
+figures.COLOURS.update({way.name: way.colour for way in _TABLE})
+
+
+def missing(name: str) -> str | None:
+    """The reason why a way cannot run here, with the remedy, or None. Raises ValueError for a name that no way has."""
+    from fourways import toolchain
+
+    if name not in WAYS:
+        raise ValueError(f"no way {name!r}; there are: {', '.join(WAYS)}")
+    return next((reason for need in WAYS[name].needs if (reason := toolchain.missing(need))), None)
 
 
 @dataclass
