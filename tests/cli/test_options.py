@@ -15,9 +15,9 @@ from fourways.cli import options
     "words, told",
     [
         ("nothing", "No such command 'nothing'"),
-        ("check 1 --way opencl", "'opencl'; choose from nvrtc, nvcc, pycuda, pybind11, host"),
-        ("profile 1 --way host", "'host'; choose from nvrtc, nvcc, pycuda, pybind11"),
-        ("profile 1 --clocks fast", "'fast'; choose from base, none"),
+        ("check 1 --way opencl", "'opencl' is not one of 'nvrtc', 'nvcc', 'pycuda', 'pybind11', 'host'"),
+        ("profile 1 --way host", "'host' is not one of 'nvrtc', 'nvcc', 'pycuda', 'pybind11'"),
+        ("profile 1 --clocks fast", "'fast' is not one of 'base', 'none'"),
         ("time 1 --sizes 0", "Invalid value for --sizes: '0' is not a size"),
         ("profile 1 --size many", "Invalid value for --size: 'many' is not a size"),
         ("profile 1 --size 1,2", "Invalid value for --size: 1,2: one size at a time"),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from commands import fourways
 
-from fourways import cli, lesson, profiling, tables, timeline
+from fourways import lesson, profiling, tables, timeline
 
 STORED = Path(__file__).parents[1] / "data" / "doublify.ncu-rep"
 NCU = f"""#!{sys.executable}
@@ -28,7 +28,7 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "bin" / "ncu").write_text(NCU)
     (tmp_path / "bin" / "ncu").chmod(0o755)
     monkeypatch.setattr(profiling, "find_ncu", lambda: str(tmp_path / "bin" / "ncu"))
-    monkeypatch.setattr(cli.options, "gpu_way", lambda way: None)
+    monkeypatch.setattr("fourways.ways.missing", lambda way: None)
     for name, value in {"TOLD": str(tmp_path / "told"), "PROGRAM": "", "NVCC_APPEND_FLAGS": "-O1"}.items():
         monkeypatch.setenv(name, value)
     return tmp_path / "told"

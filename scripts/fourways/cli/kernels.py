@@ -38,8 +38,7 @@ def build(
         path = lesson.kernel_file(name)
         with options.errors.status(f"compiling {path.name}"), tempfile.TemporaryDirectory() as folder:
             given = [*(option or ())]
-            if case:
-                mine = options.target(name, case).case
+            if case and (mine := lesson.target(name, case).case):
                 path, given = mine.source.file(Path(folder)), [*mine.source.all_options, *given]
                 entry = mine.kernel.partition("<")[0].rpartition("::")[2]  # the compilers' mangled names may differ
             built = building.rows(path, archs, given, entry)

@@ -19,17 +19,14 @@ def list_lessons() -> None:
 
     `fourways list` gives the numbers that the other commands take, as in `fourways run 1`.
     """
-    from rich.box import SIMPLE_HEAD
-    from rich.markup import escape
-    from rich.table import Table
+    from fourways import lesson, tables
 
-    from fourways import lesson
-
-    table = Table("lesson", "title", "kernel", "ways", "minutes", box=SIMPLE_HEAD, padding=0)
-    for each in lesson.all_lessons():
-        ways = ", ".join(each.meta["ways"])
-        table.add_row(each.number, escape(each.title), each.meta["kernel"], ways, each.minutes)
-    console.print(table)
+    rows: list[tables.Row] = [
+        {"lesson": each.number, "title": each.title, "kernel": each.meta["kernel"], "minutes": each.minutes}
+        | {"ways": ", ".join(each.meta["ways"])}
+        for each in lesson.all_lessons()
+    ]
+    console.print(tables.Table("lessons", rows, ["lesson", "title", "kernel", "ways", "minutes"]))
 
 
 def open_lessons(

@@ -1,7 +1,7 @@
 """The commands that run a kernel's ways: `fourways check` and `fourways time`."""
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -19,7 +19,7 @@ def check(
     case: options.CaseFile = None,
     timeout: options.Timeout = 60,
     sanitizer: Annotated[
-        str | None,
+        Literal["thread", "address"] | None,
         typer.Option("--sanitize", help="`thread` or `address`: look for races, or for accesses outside of arrays."),
     ] = None,
     json_file: options.Json = None,
@@ -64,20 +64,17 @@ def check(
     between threads of a block or between blocks. `--sanitize address` names the lines that use an array beyond its
     ends. No GPU is needed.
     """
-    from fourways import building, checking, host, lesson
+    from fourways import building, checking, lesson
     from fourways.kernels import InputError, NotThereError
-    from fourways.ways import WAYS, is_host, missing
+    from fourways.ways import is_host, missing
 
-    options.one_of(way, tuple(WAYS), "--way")
-    if sanitizer:
-        options.one_of([sanitizer], tuple(host.SEARCHES), "--sanitize")
-        if not all(map(is_host, way or ())):
-            raise typer.BadParameter("only the host way runs under a sanitizer", param_hint="--way")
-    _refuse_missing(way, missing)
+    if sanitizer and not all(map(is_host, way or ())):
+        raise typer.BadParameter("only the host way runs under a sanitizer", param_hint="--way")
+    options.refuse_missing(way, missing)
     chosen: dict[Any, str] = {}  # the names in rows, by lesson, case, or the error that refuses a file
     for name in targets or [each.number for each in lesson.all_lessons()]:
         try:
-            target = options.target(name, case, timeout)
+            target = lesson.target(name, case, timeout)
             chosen[target] = name if target.case else target.name
         except NotThereError:  # before any work
             raise
@@ -169,14 +166,13 @@ def time(
     A kernel with a wrong answer is not timed: each way is checked before the samples and after them.
     Every row names its clock: the GPU's (device) or the host's.
     """
-    from fourways import checking, figures, measuring
-    from fourways.ways import WAYS, missing
+    from fourways import checking, figures, lesson, measuring
+    from fourways.ways import missing
 
-    options.one_of(way, tuple(WAYS), "--way")
     with options.refusing("--sizes"):
         elements = options.parse_sizes(sizes) if sizes else []
-    target = options.target(kernel, case, timeout)
-    _refuse_missing(way, missing)
+    target = lesson.target(kernel, case, timeout)
+    options.refuse_missing(way, missing)
     options.say(target.name, "bold")
     with options.errors.status("compiling") as status:
         ways = _ways(target, way, lambda what: status.update(f"compiling {what}"))
@@ -201,11 +197,5 @@ def time(
 def _ways(target: Any, asked: Sequence[str] | None, say: Callable[[str], None] = lambda _: None) -> Any:
     """Build the ways asked for, or all ways of the target. Raises RuntimeError if one asked for cannot run here."""
     ways = target.ways(asked or (), say)
-    _refuse_missing(asked, ways.missing.get)
+    options.refuse_missing(asked, ways.missing.get)
     return ways.only(asked or [*ways.functions, *ways.missing])
-
-
-def _refuse_missing(asked: Sequence[str] | None, reason_of: Callable[[str], str | None]) -> None:
-    for way in asked or ():
-        if reason := reason_of(way):
-            raise RuntimeError(f"{way}: {reason}")

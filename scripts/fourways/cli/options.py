@@ -2,8 +2,9 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -39,9 +40,10 @@ def drawable(file: Path | None) -> Path | None:
         return file and files.check_writable(figures.check_suffix(file))
 
 
+WayName = StrEnum("WayName", ["nvrtc", "nvcc", "pycuda", "pybind11", "host"])  # as `ways.WAYS` has them
 Lessons = Annotated[list[str] | None, typer.Argument(help="Lessons by number or name, e.g. `1` or `doublify`.")]
 Kernel = Annotated[str, typer.Argument(help="A lesson's number, a kernel's name, or a path to a .cu or .cuh file.")]
-Ways = Annotated[list[str] | None, typer.Option("--way", "-w", help="Only this way; may be given several times.")]
+Ways = Annotated[list[WayName] | None, typer.Option("--way", "-w", help="Only this way; may be given several times.")]
 Size = Annotated[str, typer.Option(help="Elements, as 1000 or 2^26.")]
 CaseFile = Annotated[
     Path | None,
@@ -62,26 +64,11 @@ def chosen(names: Sequence[str] | None) -> list[Any]:
     return list(dict.fromkeys(map(lesson.find, names))) if names else lesson.lessons_and_pages()
 
 
-def target(name: str, case: Path | None = None, timeout: int = 60) -> Any:
-    """Return the lesson that `name` means, or with a `case` the kernel."""
-    from fourways import lesson
-
-    return lesson.target(name, case, timeout)
-
-
-def one_of(asked: Sequence[str] | None, known: Sequence[str], option: str) -> None:
-    """Refuse the first value of `option` that is not among the known ones."""
-    if unknown := [name for name in asked or () if name not in known]:
-        raise typer.BadParameter(f"{unknown[0]!r}; choose from {', '.join(known)}", param_hint=option)
-
-
-def gpu_way(way: str) -> None:
-    """Refuse a way that is unknown or on the host. Raises RuntimeError, with the remedy, if it cannot run here."""
-    from fourways.ways import WAYS, is_host, missing
-
-    one_of([way], [name for name in WAYS if not is_host(name)], "--way")
-    if reason := missing(way):
-        raise RuntimeError(f"{way} cannot run here: {reason}")
+def refuse_missing(asked: Sequence[str] | None, reason_of: Callable[[str], str | None]) -> None:
+    """Raise RuntimeError, with the remedy, if one of the ways asked for cannot run here."""
+    for way in asked or ():
+        if reason := reason_of(way):
+            raise RuntimeError(f"{way}: {reason}")
 
 
 def parse_sizes(text: str) -> list[int]:

@@ -2,7 +2,7 @@
 
 import tempfile
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -15,11 +15,13 @@ def profile(
         str, typer.Argument(help="A lesson's number, a .cu or .cuh file, a Python program, or a report (.ncu-rep).")
     ],
     arguments: Annotated[list[str] | None, typer.Argument(help="The arguments of a program of your own.")] = None,
-    way: Annotated[str, typer.Option("--way", "-w", help="nvrtc, nvcc, pycuda or pybind11.")] = "nvrtc",
+    way: Annotated[Literal["nvrtc", "nvcc", "pycuda", "pybind11"], typer.Option("--way", "-w")] = "nvrtc",
     size: options.Size = "2^26",
     entry: Annotated[str | None, typer.Option(help="The kernel to profile, of several that a way calls.")] = None,
     case: options.CaseFile = None,
-    clocks: Annotated[str, typer.Option(help="`base`: hold the GPU's base clock. `none`: leave it.")] = "base",
+    clocks: Annotated[
+        Literal["base", "none"], typer.Option(help="`base`: hold the GPU's base clock. `none`: leave it.")
+    ] = "base",
     report: Annotated[
         Path | None,
         typer.Option(help="Keep the report here (.ncu-rep), for Nsight Compute.", callback=options.writable),
@@ -38,9 +40,8 @@ def profile(
 
     `fourways profile mine.ncu-rep` prints a report that you have; no GPU is needed.
     """
-    from fourways import profiling, toolchain
+    from fourways import profiling, toolchain, ways
 
-    options.one_of([clocks], ("base", "none"), "--clocks")
     if report and report.suffix != ".ncu-rep":
         raise typer.BadParameter(f"{report}: a report is a .ncu-rep file", param_hint="--report")
     with tempfile.TemporaryDirectory(prefix="fourways-") as place:
@@ -53,7 +54,7 @@ def profile(
                 program = kept.resolve()
             else:
                 elements = options.asked_size(size)
-                options.gpu_way(way)
+                options.refuse_missing([way], ways.missing)
                 program = _program(target, way, elements, case, Path(place))
                 chosen += ["--profile-from-start", "off"]
             # a module from a cache may have no source lines
