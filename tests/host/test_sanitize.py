@@ -110,7 +110,7 @@ def test_lessons_run_under_it_as_well() -> None:
 @pytest.mark.parametrize(
     "words, said",
     [
-        ("--sanitize memory", "'memory'; choose from thread, address"),
+        ("--sanitize memory", "'memory' is not one of 'thread', 'address'"),
         ("--sanitize thread -w nvcc", "only the host way"),
     ],
 )

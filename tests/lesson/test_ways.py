@@ -188,7 +188,7 @@ def test_a_kernel_of_ones_own_with_its_case(tmp_path: Path) -> None:
     ("name", "error", "message"),
     [
         ("nothing", NotThereError, "no lesson 'nothing'; there are: 00_two_workflows"),
-        ("scan", NotThereError, "scan: no lesson is about this kernel; alone it needs a --case"),
+        ("scan", NotThereError, "no lesson 'scan'; there are: 00_two_workflows"),
         ("none.cu", NotThereError, "no file none.cu"),
     ],
 )

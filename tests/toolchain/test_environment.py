@@ -73,17 +73,6 @@ def test_cache_folders_by_default(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     }
 
 
-def test_cold_caches_are_made_and_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Each cache of its own, all empty, and each cache's owner is moved there."""
-    cold = toolchain.cold_caches(tmp_path / "cold")
-    for variable, folder in cold.items():
-        assert list(Path(folder).iterdir()) == []
-        monkeypatch.setenv(variable, folder)
-    folders = [folder for _, folder in toolchain.caches().values()]
-    assert len(set(folders)) == 4
-    assert sorted(map(str, folders)) == sorted(cold.values())
-
-
 # --- this machine -----------------------------------------------------------------------------------------------------
 
 

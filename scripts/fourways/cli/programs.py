@@ -57,8 +57,8 @@ def profile(
                 options.refuse_missing([way], ways.missing)
                 program = _program(target, way, elements, case, Path(place))
                 chosen += ["--profile-from-start", "off"]
-            # a module from a cache may have no source lines
-            variables = toolchain.child_environment() | toolchain.cold_caches(Path(place))
+            # a module from PyCUDA's cache may have no source lines; `profiling` sees to CuPy's
+            variables = toolchain.child_environment() | {"PYCUDA_CACHE_DIR": place}
             variables["NVCC_APPEND_FLAGS"] = f"{variables.get('NVCC_APPEND_FLAGS', '')} -lineinfo"
             kernel, output = entry.partition("<")[0] if entry else "", report or Path(place, "report.ncu-rep")
             how: dict[str, Any] = {"kernel": kernel, "options": chosen, "variables": variables}

@@ -8,7 +8,7 @@ from fourways import files, kernels, toolchain
 from fourways.host import unit
 from fourways.host.module import HostModule
 from fourways.host.process import Process
-from fourways.toolchain import cache, preprocess
+from fourways.toolchain import preprocess
 
 SANITIZERS = {
     "thread": ("-O1", "-g", "-DFOURWAYS_SANITIZED", "-DFOURWAYS_THREADS", "-fsanitize=thread"),
@@ -53,7 +53,7 @@ def compile(
     while not program:
         try:
             program = _build(read, tuple(options), sanitize)
-        except cache.Refusal as refusal:
+        except preprocess.Refusal as refusal:
             read.refuse(str(refusal))
     return HostModule(path, read.kernels, read.refused, Process(program, sanitize in ("thread", "address")), timeout)
 

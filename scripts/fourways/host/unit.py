@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fourways import kernels, toolchain
 from fourways.kernels import Declared, Variable
-from fourways.toolchain import cache, preprocess
+from fourways.toolchain import preprocess
 
 _INCLUDE = r"^[ \t]*#[ \t]*include[ \t]*"
 _NO_HOST_WAY = {
@@ -99,7 +99,7 @@ def read(path: Path, options: Sequence[str], name_expressions: Sequence[str]) ->
             raise _no_host_way(path, reason.format(*match.groups()))
     try:
         text = preprocess.preprocessed(path, options)
-    except cache.Refusal as refusal:
+    except preprocess.Refusal as refusal:
         raise _error(path, str(refusal)) from None
     own = preprocess.own(text)
     there, variables = kernels.declared(own)

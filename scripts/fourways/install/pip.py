@@ -10,10 +10,10 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from packaging.version import Version
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from fourways import toolchain
 
@@ -81,25 +81,18 @@ def _interpreters(version: str) -> list[Path]:
 
 
 def run(command: list[str], doing: str, environment: Mapping[str, str] | None = None) -> None:
-    """Run a command while a spinner shows the time and the file that is compiled.
+    """Run a command, and show the file that is compiled.
 
     Raises InstallError with the lines that matter; the message names a file with the whole output.
     """
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     lines: list[str] = []
-    compiled = 0
     environment = {"UV_SYSTEM_CERTS": "1"} | dict(environment or os.environ)  # recent pips use the system's by default
-    screen = Console(stderr=True)
-    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
-        task = progress.add_task(doing, total=None)
-        with subprocess.Popen(
-            command, env=environment, text=True, errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-        ) as process:
-            for line in process.stdout or ():
-                lines.append(line)
-                if source := re.search(r" -c (\S+\.cpp) ", line):
-                    compiled += 1
-                    progress.update(task, description=f"{doing}: file {compiled}, {Path(source[1]).name}")
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "errors": "replace"}
+    with Console(stderr=True).status(doing) as status, subprocess.Popen(command, env=environment, **pipes) as process:
+        for line in process.stdout or ():
+            lines.append(line)
+            if source := re.search(r" -c (\S+\.cpp) ", line):
+                status.update(f"{doing}: {Path(source[1]).name}")
     if process.returncode:
         with tempfile.NamedTemporaryFile("w", prefix="fourways-", suffix=".log", delete=False) as log:
             log.writelines(lines)

@@ -23,10 +23,9 @@ from urllib.parse import urljoin
 
 from fourways import files, kernels
 from fourways.lesson.exercises import exercises
-from fourways.lesson.folds import deeper
-from fourways.lesson.included import with_files
 from fourways.lesson.needs import MAGIC, needs
 from fourways.lesson.notebook import Lesson, tags
+from fourways.lesson.shown import deeper, with_files
 
 _IMAGE = re.compile(r"^```\{image\} +\.\./book/(\S+)\n(.*?)^```\n?", re.DOTALL | re.MULTILINE)
 _BOX = re.compile(r"^(:{3,}|`{3,})\{admonition\} ([^\n]*)\n(?::class: [^\n]*\n)?(.*?)^\1$", re.DOTALL | re.MULTILINE)

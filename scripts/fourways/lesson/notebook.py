@@ -138,12 +138,15 @@ def lessons_and_pages() -> list[Lesson]:
 def find(name: str) -> Lesson:
     """Return a lesson or page by number (`1`, `01`), slug (`01_doublify`), the slug's word (`doublify`) or path.
 
-    Raises NotThereError, which lists the lessons.
+    A kernel's name means the first lesson that is about it. Raises NotThereError, which lists the lessons.
     """
     lessons = lessons_and_pages()
     wanted = Path(name).stem if name.endswith(".md") else name
     for lesson in lessons:
         if wanted.zfill(2) == lesson.number or wanted in (lesson.slug, lesson.slug.partition("_")[2] or lesson.slug):
+            return lesson
+    for lesson in all_lessons() if name in kernels.names() else ():
+        if lesson.meta["kernel"] == name:
             return lesson
     raise kernels.NotThereError(
         f"no lesson {name!r}; there are: {', '.join(lesson.slug for lesson in lessons) or 'none'}"

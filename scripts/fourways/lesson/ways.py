@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fourways import kernels, ways
-from fourways.kernels import InputError, NotThereError, safe_name
-from fourways.lesson.notebook import Lesson, LessonError, all_lessons, find
+from fourways.kernels import InputError, safe_name
+from fourways.lesson.notebook import Lesson, LessonError, find
 from fourways.ways import WAYS, Ways
 
 if TYPE_CHECKING:
@@ -79,21 +79,8 @@ def target(name: str, case: Path | str | None = None, timeout: int = 60) -> Targ
     if kernels.is_file(name):
         kernels.user_file(name)
         raise InputError(f"{name}: a kernel of your own needs a --case; `fourways check --help` shows one")
-    lesson = _lesson_about(name)
+    lesson = find(name)
     return Target(lesson.slug, partial(_lesson_ways, lesson), partial(program, lesson))
-
-
-def _lesson_about(name: str) -> Lesson:
-    """Return the lesson with this number, slug or kernel."""
-    try:
-        return find(name)
-    except NotThereError:
-        if name not in kernels.names():
-            raise
-    for lesson in all_lessons():
-        if lesson.meta["kernel"] == name:
-            return lesson
-    raise NotThereError(f"{name}: no lesson is about this kernel; alone it needs a --case")
 
 
 def _lesson_ways(lesson: Lesson, chosen: Sequence[str] = (), tell: Callable[[str], Any] = lambda _: None) -> Ways:

@@ -64,11 +64,3 @@ def caches() -> dict[str, tuple[str, Path]]:
     ours = {"Four Ways": ("FOURWAYS_CACHE_DIR", files.cache_dir())}
     moved = {name: (variable, Path(os.environ.get(variable) or folder).absolute()) for name, variable, folder in users}
     return moved | ours
-
-
-def cold_caches(folder: Path) -> dict[str, str]:
-    """Make an empty folder below `folder` for each compiler cache, and return the variables that select them."""
-    moved = {variable: folder / variable for variable, _ in caches().values()}
-    for cache in moved.values():
-        cache.mkdir(parents=True, exist_ok=True)
-    return {variable: str(cache) for variable, cache in moved.items()}

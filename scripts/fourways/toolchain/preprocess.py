@@ -1,17 +1,25 @@
-"""A kernel's file as the C++ preprocessor leaves it, and the kernels and variables that it then declares.
+"""The host's C++ compiler with a cache, and a kernel's file as its preprocessor leaves it: what does it declare?
 
 What people write before a kernel's name cannot be foreseen: macros, attributes, headers. After the preprocessor only
 declarations are left. CUDA's own words, such as `__global__`, stay in the text.
+
+What the compiler makes is kept until its command, the source text or an included header changes.
 """
 
+import contextlib
+import hashlib
 import json
+import os
 import re
+import shutil
+import stat
+import subprocess
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from fourways import kernels
+from fourways import files, kernels
 from fourways.kernels import Declared, Variable
-from fourways.toolchain import cache
 from fourways.toolchain.find import host_compiler, include_dirs
 from fourways.toolchain.missing import missing
 
@@ -21,6 +29,10 @@ _LIMITS = ("__launch_bounds__", "__cluster_dims__", "__block_size__", "__maxnreg
 _BEGIN = "#pragma fourways begins\n"
 _PART = re.compile(r'^# \d+ ("(?:\\.|[^"\n])*")([ 0-9]*)(?:\n(?!# \d)[^\n]*)*', re.MULTILINE)  # of one file
 _HASH = re.compile(r"^#[^\n]*", re.MULTILINE)
+
+
+class Refusal(RuntimeError):
+    """The compiler's own words."""
 
 
 def prologue(text: str) -> str:
@@ -37,7 +49,7 @@ def compiled(unit: str, command: Sequence[str], path: Path, suffix: str = "bin")
     """Return the file that the host's C++ compiler makes of a translation unit for the kernel file `path`, cached.
 
     `command` holds options, and units for the linker to put before this one. Raises FileNotFoundError without a
-    compiler, `cache.Refusal` in its words.
+    compiler, `Refusal` in its words.
     """
     compiler = host_compiler()
     if compiler is None:
@@ -47,7 +59,7 @@ def compiled(unit: str, command: Sequence[str], path: Path, suffix: str = "bin")
     cuda = [word for include in headers for word in ("-isystem", str(include))]
     quoted = ("-iquote", str(path.parent), "-iquote", str(folder))
     words = (*command, *quoted, "-fvisibility=hidden", "-pthread", "-std=c++20", *cuda, "-x", "c++", "-")
-    return cache.compiled(unit, compiler, words, path.parent, suffix)
+    return _cached(unit, compiler, words, path.parent, suffix)
 
 
 def preprocessed(path: Path, options: Sequence[str] = ()) -> str:
@@ -80,6 +92,91 @@ def declared(path: Path, options: Sequence[str] = ()) -> tuple[dict[str, Declare
     """
     try:
         there = kernels.declared(own(preprocessed(path, [each for each in options if each[:2] in ("-D", "-I", "-U")])))
-    except (cache.Refusal, OSError):
+    except (Refusal, OSError):
         there = {}, []
     return there if there[0] else kernels.declared(kernels.without_directives(kernels.text_of(path)))
+
+
+def _cached(unit: str, compiler: Path, command: Sequence[str], folder: Path, suffix: str = "bin") -> Path:
+    """Return the file that the compiler's `command`, run in `folder`, makes of a translation unit, cached or fresh.
+
+    `<key>.json` holds the SHA-256 of each header that the unit included when last compiled, and the compiled file's
+    name, which is its own SHA-256. So no file that somebody may run is ever rewritten with another content, and a
+    damaged one is seen and replaced. Raises Refusal; OSError where the cache cannot be used.
+    """
+    binary = compiler.resolve()
+    identity = [str(binary), binary.stat().st_size, binary.stat().st_mtime_ns]  # its version would take a process
+    key = hashlib.sha256(json.dumps([unit, str(compiler), *command, str(folder), identity]).encode()).hexdigest()
+    cache = files.own_cache_dir()
+    manifest = cache / f"{key}.json"
+    if built := _whole(manifest):
+        return built
+    with tempfile.TemporaryDirectory(dir=files.own_cache_dir(to_write=True), prefix="building-") as temporary:
+        fresh, listing = (Path(temporary) / name for name in ("built", "listing"))
+        output = ("-o", str(fresh), "-MD", "-MF", str(listing), "-MT", "built")
+        done = subprocess.run([str(compiler), *command, *output], input=unit.encode(), capture_output=True, cwd=folder)
+        words = done.stderr.decode(errors="replace").strip()
+        if "No space left on device" in words:
+            raise OSError(
+                f"the C++ compiler finds no space left in {cache} or {tempfile.gettempdir()}: make room there"
+            )
+        if done.returncode:
+            raise Refusal(words)
+        if not (fresh.is_file() and listing.is_file()):
+            raise OSError(f"{compiler} compiles nothing, so it is no C++ compiler: set CXX to one")
+        included = _parse_listing(listing.read_text(encoding="utf-8"), folder)
+        built = cache / f"{_sum(fresh)}.{suffix}"
+        for place in filter(Path.is_dir, (built, manifest)):  # whatever else has the name is replaced
+            shutil.rmtree(place)
+        fresh.chmod(0o700)
+        fresh.replace(built)
+        files.write_text(manifest, json.dumps([{header: _sum(Path(header)) for header in included}, built.name]))
+    if not os.access(built, os.X_OK):
+        why = f"no program can be run in {cache}, whose file system may be mounted noexec"
+        raise OSError(f"{why}: set FOURWAYS_CACHE_DIR to a folder elsewhere")
+    _make_room(cache)
+    return built
+
+
+def _whole(manifest: Path) -> Path | None:
+    """Return the compiled file that a manifest names, or None unless it is whole and the headers are as they were."""
+    try:
+        headers, name = json.loads(_read_own(manifest))
+        built = manifest.with_name(name)
+        is_whole = hashlib.sha256(_read_own(built)).hexdigest() == built.stem and os.access(built, os.X_OK)
+        return built if is_whole and all(_sum(Path(header)) == digest for header, digest in headers.items()) else None
+    except (OSError, ValueError, TypeError, LookupError, AttributeError):
+        return None
+
+
+def _sum(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _read_own(file: Path) -> bytes:
+    """Return what a file of ours holds, and note its use. Raises OSError if something else has its name."""
+    state = file.lstat()
+    if not stat.S_ISREG(state.st_mode) or state.st_uid != os.geteuid():
+        raise OSError(f"{file} is no file of ours")
+    content = file.read_bytes()
+    with contextlib.suppress(OSError):  # a cache that can only be read
+        os.utime(file)
+    return content
+
+
+def _make_room(cache: Path) -> None:
+    """Keep the cache within its bound, and delete what killed compilers left."""
+    files.sweep(cache, "building-")
+    entries = files.cache_entries()
+    excess = sum(size for _, size, _ in entries) - files.CACHE_BYTES
+    for _, size, path in entries:
+        if excess > 0:
+            with contextlib.suppress(FileNotFoundError):  # another process may delete it
+                (shutil.rmtree if path.is_dir() else Path.unlink)(path)
+            excess -= size
+
+
+def _parse_listing(listing: str, folder: Path) -> list[str]:
+    """The files of a make rule as `-MD` writes it: blanks in a name are escaped, lines end in a backslash."""
+    words = re.findall(r"(?:\\.|[^\s\\])+", listing.replace("\\\n", " ").partition(":")[2])
+    return [str(folder / word.replace("\\ ", " ").replace("\\#", "#").replace("$$", "$")) for word in words]

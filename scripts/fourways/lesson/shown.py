@@ -1,15 +1,21 @@
-"""Files that a lesson shows: `{literalinclude}` directives, which the book and notebooks get as blocks of code."""
+"""What the text of a lesson shows and folds: included files, sections that go deeper.
+
+A `{literalinclude}` directive becomes a block of code in the book and in notebooks. A section whose heading begins with
+`Deeper` ends before the next heading of its level or above. Both headings begin a cell.
+"""
 
 import ast
 import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fourways import kernels
 from fourways.lesson.notebook import Lesson, LessonError
 
 _DIRECTIVE = re.compile(r"^(`{3,}|:{3,})\{literalinclude\} *(\S+)\n((?::[\w-]+:.*\n)*)\1$", re.MULTILINE)
 _LANGUAGES = {".cu": "cuda", ".cuh": "cuda", ".hpp": "cpp", ".cpp": "cpp", ".py": "python", ".toml": "toml"}
+
+_HEADING = re.compile(r"(#{2,}) (.+)")
 
 
 class Included(NamedTuple):
@@ -54,3 +60,14 @@ def _included(lesson: Lesson, match: re.Match[str]) -> Included:
             first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
             return Included(path, name, "\n".join(text.splitlines()[first - 1 : node.end_lineno]))
     raise LessonError(f"{lesson.path.name}: {match[2]} has no function or class {name}")
+
+
+def deeper(notebook: Any) -> list[bool]:
+    """Return for each cell of a notebook whether it belongs to a section that goes deeper."""
+    level, folded = 0, []
+    for cell in notebook.cells:
+        heading = _HEADING.match(cell.source) if cell.cell_type == "markdown" else None
+        if heading and (not level or len(heading[1]) <= level):
+            level = len(heading[1]) if heading[2].startswith("Deeper") else 0
+        folded.append(bool(level))
+    return folded
