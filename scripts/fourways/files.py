@@ -1,17 +1,14 @@
-"""Small helpers for files and texts: atomic writes, results as JSON, texts without colours, short paths."""
+"""Small helpers for files and texts: atomic writes, texts without colours, short paths, the cache."""
 
 import contextlib
 import hashlib
-import json
 import os
 import re
 import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 CACHE_BYTES = 2**30
 """The bound of the folder `cache_dir()`, in bytes: what was not used for longest goes first."""
@@ -47,14 +44,6 @@ def check_writable(path: Path) -> Path:
     except OSError as error:
         raise ValueError(f"{path}: nothing can be written in {folder} ({error.strerror}); name another") from None
     return path
-
-
-def results(stamp: Mapping[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
-    """Return a file of results as JSON text: `stamp`, and the rows of each table by its name.
-
-    Keys that end in `seconds` hold seconds, in `bytes` bytes, in `bytes_per_second` bytes a second.
-    """
-    return json.dumps({"stamp": stamp, "tables": rows}, indent=1, ensure_ascii=False) + "\n"
 
 
 def plain(text: str) -> str:

@@ -37,8 +37,10 @@ def time_sizes(
     for size in sizes or [GPU_SIZE]:
         try:
             progress(f"{size:,} elements")
-            for gpu in toolchain.gpus()[:1]:
-                gpu.require_room(size)
+            for gpu in toolchain.gpus()[:1]:  # before the host makes them: some systems kill a process for its size
+                if 8 * size > gpu.memory_bytes:
+                    needed = f"two arrays of {size:,} floats take {8 * size:,} bytes"
+                    raise MemoryError(f"{needed}; {gpu.name} has {gpu.memory_bytes:,}")
             for on_host in (False, True):
                 names = [way for way in ways.runnable if is_host(way) is on_host]
                 rows += time_ways(ways, names, HOST_SIZE if on_host and not sizes else size)

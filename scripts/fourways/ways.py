@@ -38,18 +38,19 @@ class Way:
     has_own_streams: bool = False
 
 
-_TABLE = (
-    Way("nvrtc", "NVRTC", "#005B94", "#4AA3DF", ("gpu", "cupy")),
-    Way("nvcc", "NVCC", "#3A94C9", "#9AD4F7", ("gpu", "cupy", "nvcc", "host compiler")),
-    Way("pycuda", "PyCUDA", "#B87500", "#F0B03C", ("gpu", "pycuda", "nvcc", "host compiler"), has_own_streams=True),
-    Way("pybind11", "pybind11", "#007F5C", "#35C79B", ("gpu", "cupy", "fourways_aot")),
-    Way("host", "CPU", "#6B7280", "#9AA3AF", ("host compiler",), on_host=True),
-)
-
-WAYS: dict[str, Way] = {way.name: way for way in _TABLE}
+WAYS: dict[str, Way] = {
+    way.name: way
+    for way in (
+        Way("nvrtc", "NVRTC", "#005B94", "#4AA3DF", ("gpu", "cupy")),
+        Way("nvcc", "NVCC", "#3A94C9", "#9AD4F7", ("gpu", "cupy", "nvcc", "host compiler")),
+        Way("pycuda", "PyCUDA", "#B87500", "#F0B03C", ("gpu", "pycuda", "nvcc", "host compiler"), has_own_streams=True),
+        Way("pybind11", "pybind11", "#007F5C", "#35C79B", ("gpu", "cupy", "fourways_aot")),
+        Way("host", "CPU", "#6B7280", "#9AA3AF", ("host compiler",), on_host=True),
+    )
+}
 """The ways by name, in the order of all tables."""
 
-figures.COLOURS.update({way.name: way.colour for way in _TABLE})
+figures.COLOURS.update({name: way.colour for name, way in WAYS.items()})
 
 
 def missing(name: str) -> str | None:

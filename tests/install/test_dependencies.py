@@ -19,8 +19,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from fourways import toolchain
-from fourways.install.pycuda import PYCUDA, PYCUDA_SHA256
-from fourways.install.wheelhouse import read_lock, read_locks
+from fourways.install import PYCUDA, PYCUDA_SHA256, read_lock, read_locks
 
 ROOT = Path(__file__).parents[2]
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")

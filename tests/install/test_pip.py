@@ -10,8 +10,7 @@ import layouts
 import pytest
 from layouts import Pip
 
-from fourways.install.pip import InstallError, find_python
-from fourways.install.pycuda import build_pycuda
+from fourways.install import InstallError, build_pycuda, find_python
 
 Interpreter = Callable[..., Path]
 PYTHON = sys.executable

@@ -10,8 +10,7 @@ import pytest
 from layouts import Pip
 
 from fourways import install
-from fourways.install.pip import InstallError
-from fourways.install.pycuda import PYCUDA, PYCUDA_SHA256, build_pycuda
+from fourways.install import PYCUDA, PYCUDA_SHA256, InstallError, build_pycuda
 
 
 @pytest.fixture

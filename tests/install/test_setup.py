@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fourways.install.wheelhouse import read_lock
+from fourways.install import read_lock
 
 PACKAGES = ("jedi", "parso", "uv")  # many files, few, and what installs them
 

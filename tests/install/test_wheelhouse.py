@@ -10,8 +10,7 @@ from layouts import Pip
 from packaging.utils import canonicalize_name
 
 from fourways import install
-from fourways.install.pip import InstallError
-from fourways.install.wheelhouse import DESK_TOOLS, read_lock
+from fourways.install import DESK_TOOLS, InstallError, read_lock
 
 
 @pytest.fixture

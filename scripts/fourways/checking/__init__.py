@@ -1,6 +1,5 @@
 """Is this way's answer right? Fresh poisoned outputs, awkward sizes, guarded edges; NaN never passes."""
 
-from fourways.checking.answers import as_float, is_whole, not_yet
 from fourways.checking.arrays import Expected, fetch, fresh_outputs, place, same
 from fourways.checking.at_sizes import SIZES, Outcomes, check, exercise, passing, search
-from fourways.checking.verdict import CheckFailure, compare, compare_all, verdict
+from fourways.checking.verdict import CheckFailure, as_float, compare, compare_all, is_whole, not_yet, verdict

@@ -1,5 +1,6 @@
 """Helpers that the commands share: options, checks before any work, and the output of results."""
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -100,7 +101,8 @@ def asked_size(text: str) -> int:
 def keep(file: Path | None, tables: Sequence[Any]) -> None:
     """Write the tables as JSON, if a file is given."""
     if file:
-        files.write_text(file, files.results(toolchain.stamp(), {table.name: table.rows for table in tables}))
+        content = {"stamp": toolchain.stamp(), "tables": {table.name: table.rows for table in tables}}
+        files.write_text(file, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
 def say(text: object, style: str = "", to: Console = console) -> None:

@@ -49,9 +49,10 @@ def tools() -> dict[str, Tool]:
     ):
         listed.append(_tool(name, folder and folder / header, toolchain.header_version, folder))
     for module, names in _MODULES.items():
-        file, here = toolchain.installed(module), toolchain.distributions(*names)
+        file = toolchain.installed(module)
+        told = next(iter(toolchain.distributions(*names).values()), None)
         place = file.parent if file and file.stem == "__init__" else file
-        listed.append(_tool(module, place, partial(_first, here)))
+        listed.append(_tool(module, place, partial(lambda version, _: version, told)))
     if driver := toolchain.driver():
         listed.append(Tool("driver", toolchain.loaded_library("cuda"), driver.version, f"CUDA {driver.cuda}"))
     held = sum(size for _, size, _ in files.cache_entries()) / 2**20
@@ -64,10 +65,6 @@ def _tool(name: str, file: Path | None, version: Callable[[Path], str | None], p
     """Return a tool with the version that `version(file)` gives; its path is `place`, by default the file."""
     path = place or file
     return Tool(name, path, version(file), f"from {origin(path)}") if file and path else Tool(name, why="not found")
-
-
-def _first(versions: dict[str, str], _: Path) -> str | None:
-    return next(iter(versions.values()), None)
 
 
 def origin(path: Path) -> str:

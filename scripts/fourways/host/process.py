@@ -15,9 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from fourways.host.arrays import Layout
-from fourways.host.faults import explain
+from fourways.host.faults import explain, explain_race, is_race
 from fourways.host.launch import Launch
-from fourways.host.races import explain_race, is_race
 
 _FOUND = 66  # exit status of a program in which a sanitizer found a fault
 _KEPT = 2**28  # bytes of arrays whose memory stays for the next launch: fresh pages take longer than copying into them

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from fourways import kernels
 from fourways.host.compile import SANITIZE
-from fourways.host.races import SAME, in_kernel
+from fourways.host.faults import SAME, in_kernel
 
 SEARCHES = {
     "thread": (("blocks", "thread"), "races between threads of a block, and between blocks in the kernel's arrays"),

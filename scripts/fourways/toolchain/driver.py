@@ -26,16 +26,6 @@ class Gpu:
     arch: str
     memory_bytes: int
 
-    def require_room(self, elements: int) -> None:
-        """Raise MemoryError if two float32 arrays of `elements` elements do not fit into this GPU's memory.
-
-        Call it before you make such arrays on the host. Some systems grant any amount of memory, and kill the process
-        that uses it.
-        """
-        if 8 * elements > self.memory_bytes:
-            needed = f"two arrays of {elements:,} floats take {8 * elements:,} bytes"
-            raise MemoryError(f"{needed}; {self.name} has {self.memory_bytes:,}")
-
 
 @dataclass(frozen=True)
 class Driver:
