@@ -1,12 +1,14 @@
 """On a GPU: the programs that lessons give to take along, where `fourways` is hidden. Each judges its own answer."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import cupy
 import pytest
 
 from fourways import kernels, lesson, toolchain
@@ -32,8 +34,8 @@ def commands(page: lesson.Lesson) -> Iterator[tuple[str, Any]]:
         if cell.cell_type == "markdown":
             for line in cell.source.splitlines():
                 section = line if line.startswith("## ") else section
-        elif section == "## Take it with you" and cell.source.startswith("!"):
-            yield from ((command, cell) for command in cell.source.removeprefix("!").split("\n!"))
+        elif section == "## Take it with you":
+            yield from ((command, cell) for command in re.findall(r"(?m)^!((?:.*\\\n)*.*)", cell.source))
 
 
 PAGES = {page.slug: page for page in lesson.lessons_and_pages() if list(commands(page))}
@@ -52,9 +54,10 @@ def environment(tmp_path: Path) -> dict[str, str]:
 def test_it_runs_without_our_package(slug: str, environment: dict[str, str]) -> None:
     hidden = subprocess.run([sys.executable, "-c", "import fourways"], env=environment, capture_output=True, text=True)
     assert "is hidden" in hidden.stderr
-    folder = kernels.root() / "lessons"
+    folder, arch = kernels.root() / "lessons", cupy.cuda.Device().compute_capability
     for command, cell in commands(PAGES[slug]):
         if reason := lesson.skip_reason(cell):  # a package that the program needs
             pytest.skip(reason)
+        command = command.replace("{sys.executable}", sys.executable).replace("{arch}", arch)  # as IPython does
         done = subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
