@@ -27,7 +27,7 @@ PAGES = {
     "Look up": ("commands", "troubleshooting", "glossary", "how_measured", "teach_a_class"),
     "More": ("what_the_cpu_cannot_tell", "references"),
 }
-"""The book's own pages, by part; they stand behind the lessons."""
+"""The book's own pages, by part; they stand behind the lessons, but the installation before the first."""
 ROUTES = {
     "an hour": ("first_minutes", "01"),
     "a day": ("00", "01", "02", "05", "06", "14"),
@@ -72,8 +72,9 @@ def contents() -> str:
     lines = ["parts:"]
     found = dict(parts())
     for part in dict.fromkeys([*PARTS, *PAGES]):
-        files = [(f"lessons/{each.slug}", short(each)) for each in found.get(part, ())]
-        files += [(page, "") for page in PAGES.get(part, ())]
+        pages = [(page, "") for page in PAGES.get(part, ())]
+        own = [(f"lessons/{each.slug}", short(each)) for each in found.get(part, ())]
+        files = [*pages[:1], *own, *pages[1:]] if part == "Begin" else own + pages
         if not files:
             continue
         if part == "More":

@@ -28,7 +28,7 @@ class Panel(NamedTuple):
     title: str
     seconds: Mapping[str, Row]
     unit: float = 1.0
-    format: str = "{:.2f}"
+    format: str = "{:.2g}"
     is_log: bool = False
 
 
