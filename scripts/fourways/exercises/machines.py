@@ -23,7 +23,7 @@ def check_two_calls(answer: Answer) -> str:
 
         return answer(call, lambda: time.sleep(max(0.0, done - time.perf_counter())))
 
-    return same(seconds, lambda *lengths: lengths, lambda: tuple(random.sample((0.1, 0.2, 0.4), 2)), 3, rtol=0.3)
+    return same(seconds, lambda *lengths: lengths, lambda: tuple(random.sample((0.1, 0.2, 0.4), 2)), 3, rtol=0.2)
 
 
 def check_ask(answer: Answer) -> str:
