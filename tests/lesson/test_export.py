@@ -1,12 +1,13 @@
 """Notebooks for a class: no solutions where none are wanted, all that Jupyter can show, nobody's work overwritten."""
 
 import re
+import sys
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from fourways import lesson
+from fourways import checking, lesson
 from fourways.lesson.export import ExportError
 
 LESSONS = lesson.all_lessons()
@@ -117,17 +118,20 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 NBGRADER = {"schema_version": 3, "grade": False, "solution": False, "locked": False, "task": False}
 
 
-def test_nbgrader_knows_each_exercise_and_its_test(graded: list[Path]) -> None:
+def test_nbgrader_knows_each_exercise_and_its_test_and_locks_what_they_need(graded: list[Path]) -> None:
     for path in graded:
         notebook = nbformat.read(path, 4)
         nbformat.validate(notebook)
         assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
         exercises = [cell.id for cell in notebook.cells if "exercise" in lesson.tags(cell)]
+        needed = [cell.id for cell in notebook.cells if {"setup", "prepares"} & set(lesson.tags(cell))]
+        loads = notebook.cells[1]
+        assert loads.source.endswith("%load_ext fourways.lesson")
         marked = {cell.id: cell.metadata["nbgrader"] for cell in notebook.cells if "nbgrader" in cell.metadata}
         assert marked == {name: NBGRADER | {"grade_id": name, "solution": True} for name in exercises} | {
             f"{name}-test": NBGRADER | {"grade_id": f"{name}-test", "grade": True, "locked": True, "points": 1}
             for name in exercises
-        }
+        } | {name: NBGRADER | {"grade_id": name, "locked": True} for name in (loads.id, *needed)}
         assert not [cell for cell in notebook.cells if "solution" in lesson.tags(cell)]
 
 
@@ -139,7 +143,7 @@ def test_the_source_for_nbgrader_holds_each_solution_between_marks(graded: list[
             source = cells[f"{path.stem}-exercise-{number}"].source
             start, solution, end = re.split("### (?:BEGIN|END) SOLUTION\n", source)
             assert solution.strip() == each.solution and each.solution in "".join(found.cells("solution"))
-            assert start.rstrip().endswith(each.given) and end.strip() == each.judge
+            assert start.strip() == each.given and end.strip() == each.judge
 
 
 @pytest.mark.parametrize("answer, message", [("y[:] = x[::-1]", "0 kernels were launched"), ("...", "Not yet")])
@@ -154,3 +158,10 @@ def test_the_test_of_an_exercise_decides(answer: str, message: str) -> None:
     exec(f"def reverse(x, y):\n    {answer}", names)
     with pytest.raises(AssertionError, match=message):
         exec(first.test, names)
+
+
+def test_a_warning_costs_no_point(capsys: pytest.CaptureFixture[str]) -> None:
+    with checking.passing():
+        print("said by an answer", file=sys.stderr)
+        print("Right")
+    assert capsys.readouterr() == ("", ""), "nbgrader gives no point to a cell that writes to stderr"

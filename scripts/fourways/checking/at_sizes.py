@@ -5,7 +5,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from html import escape
 from typing import Any
 
@@ -69,10 +69,11 @@ def _problem(function: Callable[..., None], inputs: tuple, expected: Any, rtol: 
 def passing() -> Iterator[None]:
     """Raise AssertionError with the words of an exercise's check in this block, unless it prints `Right …`.
 
-    Graders such as nbgrader count an exception as a wrong answer. Nothing is printed.
+    Graders such as nbgrader count an exception as a wrong answer. Nothing is printed: nbgrader gives no point to a test
+    that writes to stderr, not even a warning.
     """
     said = io.StringIO()
-    with redirect_stdout(said):
+    with redirect_stdout(said), redirect_stderr(io.StringIO()):
         yield
     lines = said.getvalue().splitlines()
     if any(line.startswith("Not yet") for line in lines) or not any(line.startswith("Right") for line in lines):

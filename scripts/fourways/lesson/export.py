@@ -38,6 +38,8 @@ _START = f"""\
 # Elsewhere it says what is missing, and shows the output that was recorded on a GPU.
 # The book shows all recorded outputs: `fourways book` builds it, and this page is build/book/lessons/{{}}.html.
 %load_ext fourways.lesson"""
+_FIRST = 1
+"""The place of the cell `_START`, behind the title."""
 
 
 class ExportError(RuntimeError):
@@ -51,7 +53,8 @@ def export(lessons: Iterable[Lesson], folder: Path, solutions: bool = False, gra
     folder holds a different notebook of that name: it may be somebody's work.
 
     `graded` makes sources for nbgrader. Each exercise is worth a point, and a test follows it. The solution stands in
-    the exercise's cell, between the marks at which `nbgrader generate_assignment` cuts it out.
+    the exercise's cell, between the marks at which `nbgrader generate_assignment` cuts it out. The cells that exercises
+    need are locked.
     """
     import nbformat
 
@@ -94,7 +97,7 @@ def _plain(lesson: Lesson, solutions: bool) -> Any:
             cell.source = f"{MAGIC} {' '.join(wanted)}  # recorded in {lesson.slug}\n{cell.source}"
         if solutions or "solution" not in tags(cell):
             cells.append(cell)
-    cells.insert(1, nbformat.v4.new_code_cell(_START.format(lesson.slug)))
+    cells.insert(_FIRST, nbformat.v4.new_code_cell(_START.format(lesson.slug)))
     notebook.cells = cells
     for number, cell in enumerate(notebook.cells):
         cell.id = f"{lesson.slug}-{number}"  # the same bytes for the same lesson
@@ -146,6 +149,9 @@ def _fold(match: re.Match[str]) -> str:
 def _grade(notebook: Any, lesson: Lesson) -> None:
     """Give each exercise of an exported notebook its solution, nbgrader's metadata, and a test.
 
+    The cells that exercises need are locked: Jupyter neither changes nor deletes them, and nbgrader brings back their
+    text. An exercise does without `%%needs`, so that it runs where a learner has deleted the cell that defines it.
+
     nbgrader's schema: https://nbgrader.readthedocs.io/en/stable/contributor_guide/metadata.html
     """
     import nbformat
@@ -157,13 +163,14 @@ def _grade(notebook: Any, lesson: Lesson) -> None:
         if "exercise" in tags(cell):
             number, exercise = next(numbered)
             answer = f"### BEGIN SOLUTION\n{exercise.solution}\n### END SOLUTION"
-            whole = f"{exercise.given}\n\n{answer}\n\n{exercise.judge}"
             cell.id = f"{lesson.slug}-exercise-{number}"
-            cell.source = cell.source.removesuffix(exercise.stub) + whole
+            cell.source = f"{exercise.given}\n\n{answer}\n\n{exercise.judge}"
             cell.metadata["nbgrader"] = _nbgrader(cell.id, solution=True)
             test = nbformat.v4.new_code_cell(exercise.test, id=f"{cell.id}-test")
             test.metadata["nbgrader"] = _nbgrader(test.id, grade=True, locked=True, points=1)
             cells.append(test)
+        elif cell is notebook.cells[_FIRST] or {"setup", "prepares"} & set(tags(cell)):
+            cell.metadata["nbgrader"] = _nbgrader(cell.id, locked=True)
     notebook.cells = cells
 
 
