@@ -128,10 +128,11 @@ def test_nbgrader_knows_each_exercise_and_its_test_and_locks_what_they_need(grad
         loads = notebook.cells[1]
         assert loads.source.endswith("%load_ext fourways.lesson")
         marked = {cell.id: cell.metadata["nbgrader"] for cell in notebook.cells if "nbgrader" in cell.metadata}
+        points = dict.fromkeys([loads.id, *needed], 0) | {f"{name}-test": 1 for name in exercises}
         assert marked == {name: NBGRADER | {"grade_id": name, "solution": True} for name in exercises} | {
-            f"{name}-test": NBGRADER | {"grade_id": f"{name}-test", "grade": True, "locked": True, "points": 1}
-            for name in exercises
-        } | {name: NBGRADER | {"grade_id": name, "locked": True} for name in (loads.id, *needed)}
+            name: NBGRADER | {"grade_id": name, "grade": True, "locked": True, "points": worth}
+            for name, worth in points.items()
+        }
         assert not [cell for cell in notebook.cells if "solution" in lesson.tags(cell)]
 
 

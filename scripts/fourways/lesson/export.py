@@ -149,8 +149,8 @@ def _fold(match: re.Match[str]) -> str:
 def _grade(notebook: Any, lesson: Lesson) -> None:
     """Give each exercise of an exported notebook its solution, nbgrader's metadata, and a test.
 
-    The cells that exercises need are locked: Jupyter neither changes nor deletes them, and nbgrader brings back their
-    text. An exercise does without `%%needs`, so that it runs where a learner has deleted the cell that defines it.
+    The cells that exercises need are locked tests of no points: nbgrader brings back their text, and adds them again if
+    a learner has deleted them. An exercise does without `%%needs`, which has to stay a cell's first line.
 
     nbgrader's schema: https://nbgrader.readthedocs.io/en/stable/contributor_guide/metadata.html
     """
@@ -170,7 +170,7 @@ def _grade(notebook: Any, lesson: Lesson) -> None:
             test.metadata["nbgrader"] = _nbgrader(test.id, grade=True, locked=True, points=1)
             cells.append(test)
         elif cell is notebook.cells[_FIRST] or {"setup", "prepares"} & set(tags(cell)):
-            cell.metadata["nbgrader"] = _nbgrader(cell.id, locked=True)
+            cell.metadata["nbgrader"] = _nbgrader(cell.id, grade=True, locked=True, points=0)
     notebook.cells = cells
 
 
