@@ -61,13 +61,15 @@ def test_answers_are_judged(page: lesson.Lesson, root: Path, monkeypatch: pytest
         elif not tags & KINDS:
             exec(cell.source, names) if "setup" in tags else prepare(cell.source, names)
         else:
-            printed = io.StringIO()
-            with contextlib.redirect_stdout(printed):
-                exec(cell.source, names)
-            said = (printed.getvalue().splitlines() or [""])[-1]
-            assert said.startswith("Right" if "solution" in tags else "Not yet: "), f"{cell.source}\n{said}"
-            # cases by lot may show two answers the same way, and processes may meet in one way or in another
-            by_lot = " returned " in said or page.slug == "caches_and_storms"
+            for _ in range(5):  # cases by lot may show two answers the same way: then once more
+                printed = io.StringIO()
+                with contextlib.redirect_stdout(printed):
+                    exec(cell.source, names)
+                said = (printed.getvalue().splitlines() or [""])[-1]
+                assert said.startswith("Right" if "solution" in tags else "Not yet: "), f"{cell.source}\n{said}"
+                if said not in told:
+                    break
+            by_lot = page.slug == "caches_and_storms"  # processes may meet in one way or in another
             assert "solution" in tags or said not in told or by_lot, "words that lead on from this very answer"
             told.append(said)
     if not told:
