@@ -73,6 +73,11 @@ def test_every_lesson_is_a_page_and_every_command_has_a_section(real: Path) -> N
         ("which way for me", "14"),
         ("nvcc not found", "Troubleshooting"),
         ("race", "Two races"),
+        ("how do I find a race condition in my kernel", "Two races"),
+        ("my nvcc is not found, what should I do?", "Troubleshooting"),
+        ("how do I measure how long my kernel takes", "06"),
+        ("why is my first call so slow", "06"),
+        ("ship a wheel with the compiled kernel to users without nvcc", "13"),
     ],
 )
 def test_a_search_answers_within_two_hits(browser: Browser, real: Path, asked: str, answer: str) -> None:

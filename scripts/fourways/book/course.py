@@ -43,7 +43,10 @@ def lessons(ending: str = ".md") -> str:
     lines = ["| lesson | question | minutes |", "| --- | --- | --- |"]
     for part, within in parts():
         lines += [f"| **{part}** | | **{hours(within)}** |", *_rows(within, ending)]
-    return "\n".join([*lines, "", 'The minutes after "+" are for the optional "Deeper" sections.', ""])
+    course = [each for part, within in parts() for each in within if part != "More"]
+    whole = hours([each for _, within in parts() for each in within])
+    note = f"The lessons before \"More\" take {hours(course)}, all lessons {whole}."
+    return "\n".join([*lines, "", f'{note} The minutes after "+" are for the optional "Deeper" sections.', ""])
 
 
 def more() -> str:
@@ -112,4 +115,5 @@ def short(each: lesson.Lesson) -> str:
 def hours(lessons: Sequence[lesson.Lesson]) -> str:
     """Return the sum of the lessons' core minutes, such as `1 h 20 min`."""
     whole, minutes = divmod(sum(each.meta["minutes"] for each in lessons), 60)
-    return f"{whole} h {minutes:02} min" if whole else f"{minutes} min"
+    text = f"{whole} h {minutes:02} min" if whole else f"{minutes} min"
+    return text.replace(" ", "\N{NO-BREAK SPACE}")

@@ -112,6 +112,6 @@ def provenance(stamp: Mapping[str, Any]) -> str:
         if stamp.get("device")
         else "Outputs recorded without a GPU",
         *(f"{name} {stamp[key]}" for key, name in versions.items() if stamp.get(key)),
-        stamp["date"][:10],
+        stamp["date"][:10].replace("-", "\N{NON-BREAKING HYPHEN}"),
     ]
     return f":::{{div}} provenance\n{' · '.join(parts)} · [how it was measured](#how-measured)\n:::"
