@@ -27,7 +27,7 @@ document.addEventListener("DOMContentLoaded", () => {
       const sum = shared.reduce((total, word) => total + weights.get(word), 0);
       const score = (factor * sum * shared.length) / own.length;
       for (const [page, anchor] of places) {
-        if (!sum || score <= (best.get(page)?.[SCORE] ?? 0)) continue;
+        if (docnames[page] === "glossary" || !sum || score <= (best.get(page)?.[SCORE] ?? 0)) continue;
         const title = factor > 1 || titles[page] === phrase ? titles[page] : `${titles[page]} > ${phrase}`;
         best.set(page, [docnames[page], title, anchor ? `#${anchor}` : "", null, score, filenames[page]]);
       }

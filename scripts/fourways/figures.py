@@ -14,7 +14,7 @@ from fourways import files
 COLOURS: dict[str, str] = {}
 """The colour of each way in every plot."""
 
-STAGE_COLOURS = ("#BBBBBB", "#CC79A7", "#DDCC77", "#332288", "#D55E00", "#882255", "#000000")
+STAGE_COLOURS = ("#BBBBBB", "#CC79A7", "#999933", "#332288", "#D55E00", "#882255", "#000000")
 """Colours for the stages of a run, in order. None of them is the colour of a way."""
 
 _TITLE_WIDTH = 44
@@ -187,7 +187,8 @@ def dots(
     ax.set_yticks(range(len(ranges)), list(ranges))
     ax.margins(x=0.15, y=0.3 / len(ranges) + 0.1)
     ax.invert_yaxis()
-    ax.xaxis.set_major_locator(LogLocator(10, (1, 3), numticks=8))
+    low, high = ax.get_xlim()
+    ax.xaxis.set_major_locator(LogLocator(10, (1, 3) if high < 100 * low else (1,)))  # labels need room
     ax.xaxis.set_major_formatter(lambda value, _: show(value))
     ax.xaxis.set_minor_formatter(lambda value, _: "")
     return ax.figure

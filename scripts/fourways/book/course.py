@@ -45,7 +45,7 @@ def lessons(ending: str = ".md") -> str:
         lines += [f"| **{part}** | | **{hours(within)}** |", *_rows(within, ending)]
     course = [each for part, within in parts() for each in within if part != "More"]
     whole = hours([each for _, within in parts() for each in within])
-    note = f"The lessons before \"More\" take {hours(course)}, all lessons {whole}."
+    note = f'The lessons before "More" take {hours(course)}, all lessons {whole}.'
     return "\n".join([*lines, "", f'{note} The minutes after "+" are for the optional "Deeper" sections.', ""])
 
 
