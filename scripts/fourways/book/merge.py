@@ -71,7 +71,10 @@ def _merge(target: lesson.Lesson, recording: Path) -> Any:
             if 'class="fourways"' in data.get("text/html", ""):
                 data["text/html"] = readable(data["text/html"])
             if "image/svg+xml" in data:
-                cell.metadata.setdefault("mystnb", {})["image"] = {"alt": figures.description(data["image/svg+xml"])}
+                image = {"alt": figures.description(data["image/svg+xml"])}
+                if "<image" in data["image/svg+xml"]:
+                    image["classes"] = "pixels"  # a picture: in the dark it must not become its negative
+                cell.metadata.setdefault("mystnb", {})["image"] = image
     for cell in notebook.cells:
         if "solution" in lesson.tags(cell):
             _fold(cell)
