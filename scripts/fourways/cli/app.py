@@ -128,6 +128,8 @@ def main() -> None:
 def _end(number: int, _: object) -> None:
     import psutil
 
+    for each in (signal.SIGTERM, signal.SIGHUP):  # `timeout` sends several
+        signal.signal(each, signal.SIG_IGN)
     started = psutil.Process().children(recursive=True)
     for process in started:
         with contextlib.suppress(psutil.NoSuchProcess):

@@ -125,12 +125,12 @@ def run(
 
         try:
             results = lesson.run_all(asked, show, ended, timeout, jobs=1 if record else jobs)
-        except lesson.Interrupted as interrupted:
+        except KeyboardInterrupt:
             if done:
                 console.print(lesson.outcomes(done))
             others = " ".join(each.number for each in asked if each not in [result.lesson for result in done])
-            tell(f"{interrupted}: {len(done)} of {len(asked)} lessons done; for the others: fourways run {others}")
-            raise typer.Exit(128 + interrupted.signal) from None
+            tell(f"interrupted: {len(done)} of {len(asked)} lessons done; for the others: fourways run {others}")
+            raise typer.Exit(128 + signal.SIGINT) from None
     console.print(lesson.outcomes(results))
     if then_book:
         book(context)

@@ -1,14 +1,13 @@
 """Execute lessons cell by cell, and skip the cells that this machine cannot run."""
 
 import os
-import signal
 import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,14 +54,6 @@ Progress = Callable[[Lesson, int, int], None]
 """Called before each code cell with the lesson, the cell's number from 1, and the number of code cells."""
 
 
-class Interrupted(Exception):
-    """A run that SIGINT, SIGTERM or SIGHUP ended. All of its Jupyter kernels have ended, too."""
-
-    def __init__(self, signal: signal.Signals) -> None:
-        super().__init__(f"interrupted by {signal.name}")
-        self.signal = signal
-
-
 def at_once() -> int:
     """Return how many lessons run at the same time: one on a machine with a GPU, for they measure; else one per CPU."""
     return 1 if toolchain.gpus() else len(os.sched_getaffinity(0))
@@ -81,7 +72,7 @@ def run_all(
     cell, or a file that cannot be read or written, ends its lesson, not the others. `timeout` is in seconds per cell.
     The executed notebooks are written to `build/lessons/NN_slug.ipynb`. A complete run that was alone on the machine is
     stamped there with the machine's versions and its `kernel_hashes`, so that the book can show it.
-    Raises Interrupted if a signal ends the run; the results of unfinished lessons are lost.
+    Ctrl-C, or SystemExit in a signal's handler, ends all Jupyter kernels; the results of unfinished lessons are lost.
     """
     jobs = jobs or at_once()
     alone, variables = min(jobs, len(lessons)) == 1, toolchain.child_environment()
@@ -103,11 +94,11 @@ def run_all(
                 ended(result)
         return result
 
-    with _interruptible(), ThreadPoolExecutor(jobs) as pool:
+    with ThreadPoolExecutor(jobs) as pool:
         futures = [pool.submit(one, lesson) for lesson in lessons]
         try:
             wait(futures)
-        except Interrupted:
+        except BaseException:
             ending.set()
             pool.shutdown(wait=False, cancel_futures=True)
             _kill_kernels(futures)
@@ -151,29 +142,6 @@ def _kill_kernels(futures: Sequence[Future[LessonRun]]) -> None:
         for process in psutil.Process().children(recursive=True):
             with suppress(psutil.NoSuchProcess):
                 process.kill()
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Raise Interrupted in this block when SIGINT, SIGTERM or SIGHUP comes, unless nohup has switched it off.
-
-    Only the first signal counts: `timeout` and closing terminals send several, which must not end the cleaning up.
-    """
-
-    def end(number: int, _: object) -> None:
-        for each in numbers:
-            signal.signal(each, lambda *_: None)
-        raise Interrupted(signal.Signals(number))
-
-    numbers = [
-        each for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(each) != signal.SIG_IGN
-    ]
-    before = {number: signal.signal(number, end) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _execute(result: LessonRun, progress: Progress, timeout: int, environment: dict[str, str]) -> None:
