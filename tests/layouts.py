@@ -111,7 +111,6 @@ class Machine:
         for name in ("cupy", "pycuda", "fourways_aot", *toolchain.PACKAGES):
             monkeypatch.delitem(sys.modules, name, raising=False)  # an earlier test may have imported it
         monkeypatch.setattr("fourways.toolchain.find.SYSTEM_ROOT", self.folders["system"])
-        monkeypatch.setattr("fourways.toolchain.find.NVIDIA_PACKAGES", home / "opt" / "nvidia")
         self.takes_driver(home / "no-driver.so")
 
     def has(self, origin: str, version: str = "13.0.88", parts: tuple[str, ...] = PARTS, below: str = "") -> Path:

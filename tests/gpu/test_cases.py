@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fourways import checking, measuring, own_kernel, toolchain
+from fourways import checking, measuring, own_kernel, profiling, toolchain
 from fourways.own_kernel import Case
 
 FOLDER = Path(__file__).parents[1] / "cases"
@@ -90,8 +90,10 @@ def test_a_kernel_that_hangs_ends_the_process(tmp_path: Path) -> None:
 
 
 def test_a_profile_by_the_command(tmp_path: Path) -> None:
-    if not toolchain.program("ncu"):
-        pytest.skip("Nsight Compute is not here")
+    try:
+        profiling.find_ncu()
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
     words = ["--case", FOLDER / "softclip.py", "--size", "2^20", "--clocks", "none", "--json", tmp_path / "rows.json"]
     done = fourways("profile", FOLDER / "softclip.cu", *words)
     if "ERR_NVGPUCTRPERM" in done.stderr:

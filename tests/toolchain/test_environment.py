@@ -60,19 +60,6 @@ def test_a_child_has_this_package_and_this_clone(root: Path, monkeypatch: pytest
     assert variables["CUDACXX"] == str(toolchain.nvcc())
 
 
-def test_cache_folders_by_default(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for variable, _ in toolchain.caches().values():
-        monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert {name: folder for name, (_, folder) in toolchain.caches().items()} == {
-        "CuPy": tmp_path / "home" / ".cupy" / "kernel_cache",
-        "PyCUDA": tmp_path / "pycuda" / "compiler-cache-v1",
-        "driver": tmp_path / "home" / ".nv" / "ComputeCache",
-        "Four Ways": tmp_path / "fourways",
-    }
-
-
 # --- this machine -----------------------------------------------------------------------------------------------------
 
 

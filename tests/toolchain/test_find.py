@@ -112,21 +112,6 @@ def test_one_file_under_two_names_keeps_the_best_place(machine: Machine) -> None
     assert toolchain.in_roots("bin/ptxas") == [wheels / "bin" / "ptxas", conda / "bin" / "ptxas"]
 
 
-@pytest.mark.parametrize(("name", "below"), [("ncu", "nsight-compute/{}/ncu"), ("nsys", "nsight-systems/{}/bin/nsys")])
-def test_profilers_of_nvidias_own_packages(machine: Machine, name: str, below: str) -> None:
-    """In /opt/nvidia, the newest first; a toolkit's own and the one on PATH go before them."""
-    assert toolchain.program(name) is None
-    packages = machine.home / "opt" / "nvidia"
-    versions = ("2025.10.1", "2025.9.0", "2024.3.2")
-    found = [layouts.script(packages / below.format(version), "") for version in versions]
-    assert toolchain.program(name) == found[0]
-    assert toolchain.program("nvdisasm") is None
-    on_path = layouts.script(machine.home / "bin" / name, "")
-    assert toolchain.program(name) == on_path
-    inside = layouts.script(machine.has("system") / "bin" / name, "")
-    assert toolchain.program(name) == inside
-
-
 def test_host_compiler(machine: Machine) -> None:
     """CXX, then conda's, then g++, then clang++."""
     machine.patch.setenv("PATH", str(machine.home / "bin"))
@@ -146,5 +131,5 @@ def test_run_says_why_a_command_cannot_be_run(tmp_path: Path) -> None:
     done = toolchain.run(str(tmp_path / "none"))
     assert (done.returncode, done.stdout) == (127, "")
     assert str(tmp_path / "none") in done.stderr
-    done = toolchain.run("cat", stdin=os.devnull)
-    assert (done.returncode, done.stdout) == (0, os.devnull)
+    done = toolchain.run("echo", os.devnull)
+    assert (done.returncode, done.stdout.strip()) == (0, os.devnull)

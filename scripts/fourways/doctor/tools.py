@@ -1,5 +1,6 @@
 """The tools that a lesson can use on this machine: file or folder, version, and what named this place."""
 
+import contextlib
 import shutil
 import sys
 from collections.abc import Callable
@@ -7,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from fourways import files, kernels, toolchain
+from fourways import kernels, profiling, toolchain
 
 _BUILDERS = ("cmake", "ninja")
 _MODULES = {
@@ -37,7 +38,9 @@ def tools() -> dict[str, Tool]:
     except kernels.InputError:  # `_lacking` says why
         host = None
     beside = {name: shutil.which(name, path=Path(sys.executable).parent) or shutil.which(name) for name in _BUILDERS}
-    paths = {name: toolchain.program(name) for name in ("nvcc", "cuobjdump", "nvdisasm", "ncu", "nsys")}
+    paths = {name: toolchain.program(name) for name in ("nvcc", "cuobjdump", "nvdisasm")}
+    with contextlib.suppress(FileNotFoundError):
+        paths["ncu"] = Path(profiling.find_ncu())
     paths |= {"host compiler": host} | {name: Path(path) if path else None for name, path in beside.items()}
     listed = [_tool(name, path, toolchain.program_version) for name, path in paths.items()]
     for name in ("NVRTC", "nvJitLink"):  # the ones that CuPy and cuda.core load
@@ -55,9 +58,6 @@ def tools() -> dict[str, Tool]:
         listed.append(_tool(module, place, partial(lambda version, _: version, told)))
     if driver := toolchain.driver():
         listed.append(Tool("driver", toolchain.loaded_library("cuda"), driver.version, f"CUDA {driver.cuda}"))
-    held = sum(size for _, size, _ in files.cache_entries()) / 2**20
-    bound = f"{held:.0f} MiB; at {files.CACHE_BYTES / 2**20:.0f} the oldest go"
-    listed.append(Tool("Four Ways's cache", files.cache_dir(), None, bound))
     return {tool.name: tool for tool in listed}
 
 

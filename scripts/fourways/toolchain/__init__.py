@@ -6,7 +6,7 @@ which GPU. `activate()` makes CuPy and PyCUDA use the same nvcc, and `child_envi
 """
 
 from fourways.toolchain.driver import ARCHITECTURES, Driver, Gpu, architectures, driver, gpu_arch, gpus, runs_on
-from fourways.toolchain.environment import activate, caches, child_environment, variables
+from fourways.toolchain.environment import activate, child_environment, variables
 from fourways.toolchain.find import (
     TARGET,
     cuda_headers,

@@ -1,4 +1,4 @@
-"""Environment variables for processes that compile: the toolkit, this package, and the folders of compiler caches."""
+"""Environment variables for processes that compile: the toolkit and this package."""
 
 import os
 import platform
@@ -51,16 +51,3 @@ def child_environment() -> dict[str, str]:
     ours = {"FOURWAYS_ROOT": str(kernels.root()), "FOURWAYS_CACHE_DIR": str(files.cache_dir())}
     ours["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, paths))
     return os.environ | variables() | ours
-
-
-def caches() -> dict[str, tuple[str, Path]]:
-    """Return each cache of compiled kernels by its owner: the variable that moves it, and the folder in use."""
-    shared = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    users = [
-        ("CuPy", "CUPY_CACHE_DIR", Path.home() / ".cupy" / "kernel_cache"),
-        ("PyCUDA", "PYCUDA_CACHE_DIR", shared / "pycuda" / "compiler-cache-v1"),
-        ("driver", "CUDA_CACHE_PATH", Path.home() / ".nv" / "ComputeCache"),
-    ]
-    ours = {"Four Ways": ("FOURWAYS_CACHE_DIR", files.cache_dir())}
-    moved = {name: (variable, Path(os.environ.get(variable) or folder).absolute()) for name, variable, folder in users}
-    return moved | ours

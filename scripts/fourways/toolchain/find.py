@@ -13,17 +13,12 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from fourways import kernels
 
 SYSTEM_ROOT = Path("/usr/local/cuda")
-NVIDIA_PACKAGES = Path("/opt/nvidia")
-"""The folder that NVIDIA's Linux packages install the profilers into."""
-
-_PROFILERS = {"ncu": "nsight-compute/*/ncu", "nsys": "nsight-systems/*/bin/nsys"}
-
 TARGET = f"targets/{'sbsa' if platform.machine() == 'aarch64' else platform.machine()}-linux"
 
 
@@ -59,12 +54,10 @@ def _root_of(compiler: Path) -> Path:
     return Path(top[1].strip()).resolve() if top else compiler.resolve().parents[1]
 
 
-def run(
-    *command: str | Path, stdin: str = "", environment: Mapping[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
+def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
     """Run a command for at most 60 s and return the completed process; its code is 127 if the command cannot be run."""
     try:
-        return subprocess.run(command, input=stdin, env=environment, capture_output=True, timeout=60, errors="replace")
+        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, errors="replace")
     except (OSError, subprocess.TimeoutExpired) as problem:
         return subprocess.CompletedProcess(command, 127, "", str(problem))
 
@@ -83,15 +76,10 @@ def _unique(paths: Iterable[Path]) -> list[Path]:
 
 
 def program(name: str) -> Path | None:
-    """Return the program `name` of the preferred toolkit that has it, or None.
-
-    If no toolkit has the program, take the one on PATH, or the newest of NVIDIA's packages of its profilers.
-    """
+    """Return the program `name` of the preferred toolkit that has it, else the one on PATH, or None."""
     in_toolkits = (path for path in in_roots(f"bin/{name}") if os.access(path, os.X_OK))
-    if path := next(in_toolkits, None) or shutil.which(name):
-        return Path(path)
-    packaged = NVIDIA_PACKAGES.glob(_PROFILERS[name]) if name in _PROFILERS else ()
-    return max(packaged, key=lambda path: [int(number) for number in re.findall(r"\d+", str(path))], default=None)
+    path = next(in_toolkits, None) or shutil.which(name)
+    return Path(path) if path else None
 
 
 def nvcc() -> Path | None:
