@@ -32,13 +32,6 @@ _ADVICE = (
         f"NVRTC's second library is missing: `{toolchain.SETUP}` installs it beside the first, libnvrtc; "
         "where it lies in another folder, put that folder into LD_LIBRARY_PATH",
     ),
-    ("ndefined reference|nresolved extern", 'name the unit that defines it, and declare it extern "C" in every unit'),
-    ("ultiple definition|multiply defined|already been defined", "keep one definition, or make the others static"),
-    (
-        "gpu.architecture|CUDA_ARCHITECTURES",
-        f"take one that the compiler knows, such as {', '.join(toolchain.ARCHITECTURES)}",
-    ),
-    ("nrecognized option|nknown option", "options are passed on as they are: mend the one that the compiler names"),
     ("too much shared data", "more shared memory than a block gets unasked must be dynamic: extern __shared__"),
     (
         "not allowed in JIT mode",
@@ -50,16 +43,7 @@ _ADVICE = (
         "NVRTC has no headers of the host's C and C++: leave the line out (printf, assert and sinf need none), "
         "take <cuda/std/...>, or put it into #ifndef __CUDACC_RTC__",
     ),
-    (
-        r"libclang_rt\.|l(?:ib)?[at]san",
-        "the compiler's sanitizers are not installed: on Debian and Ubuntu those of clang++ are in libclang-rt-dev",
-    ),
-    (
-        "cannot open source|No such file|file not found",
-        "put that header beside the file, or name its folder with the option -I/that/folder",
-    ),
-    ("symbol not found|ModuleGetFunction", 'declare the kernel extern "C"'),
-    ("error", "mend the source at the line that the compiler names"),
+    ("cannot open source|No such file", "put that header beside the file, or name its folder with -I/that/folder"),
 )
 
 
