@@ -3,63 +3,32 @@
 import importlib.util
 import re
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import layouts
 import pytest
 from layouts import Pip
 
+from fourways import install
 from fourways.install import InstallError, build_pycuda, find_python
 
-Interpreter = Callable[..., Path]
 PYTHON = sys.executable
 
 
-@pytest.fixture
-def interpreter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Interpreter:
-    """Makes interpreters of Python 9.9, which nobody has; this one is in `tmp_path / "venv"`, with no uv beside it."""
-    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
-    monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "pyenv"))
-    monkeypatch.setattr(sys, "executable", str(layouts.script(tmp_path / "venv" / "python", "echo 8.8 True")))
-
-    def make(place: str, answer: str = "echo 9.9 True") -> Path:
-        return layouts.script(tmp_path / place, answer)
-
-    return make
-
-
-def test_find_python_passes_dead_shims(interpreter: Interpreter) -> None:
-    interpreter("bin/python9.9", "echo 'pyenv: python9.9: command not found' >&2; exit 127")
-    found = interpreter("pyenv/versions/9.9.1/bin/python3")
-    assert find_python("9.9") == find_python("9.9.3") == found
-
-
-def test_find_python_takes_this_one_or_a_path(interpreter: Interpreter) -> None:
-    assert find_python("8.8") == Path(sys.executable)
-    found = interpreter("somewhere/python", "echo 7.7 True")
-    assert find_python(str(found)) == found
-
-
-def test_find_python_asks_uv(interpreter: Interpreter) -> None:
-    found = interpreter("uv-pythons/python9.9")
-    interpreter("venv/uv", f'test "$1 $2" = "python find" && echo "{found}"')
-    assert find_python("9.9") == found
-
-
-def test_find_python_says_why_not(interpreter: Interpreter) -> None:
-    with pytest.raises(InstallError, match=r"no Python 9\.9 .*PATH.*pyenv"):
+def test_find_python_asks_uv(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    monkeypatch.setattr(install, "_ABOUT", f"print({version!r}, True)")
+    assert find_python(PYTHON) == Path(PYTHON)
+    with pytest.raises(InstallError, match=r"no Python 9\.9 .*give its path"):
         find_python("9.9")
-    with pytest.raises(InstallError, match="no Python interpreter"):
-        find_python("/bin/ls")
-    interpreter("bin/python9.9", "echo 9.9 False")
-    with pytest.raises(InstallError, match=r"no Python\.h .*apt install python9\.9-dev"):
-        find_python("9.9")
+    monkeypatch.setattr(install, "_ABOUT", f"print({version!r}, False)")
+    with pytest.raises(InstallError, match=rf"no Python\.h .*apt install python{version}-dev"):
+        find_python(PYTHON)
 
 
 @pytest.mark.parametrize("ours", ["none", "23.0.1"])
 def test_uv_brings_a_pip_that_serves_another_python(
-    ours: str, pip: Pip, interpreter: Interpreter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ours: str, pip: Pip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where there is none, or Debian 12's, which fails under Python 3.12; uv trusts whom the system trusts."""
     find_spec = importlib.util.find_spec
@@ -67,11 +36,9 @@ def test_uv_brings_a_pip_that_serves_another_python(
         monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "pip" else find_spec(name))
     else:
         pip.is_version(ours)
-    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
-    with pytest.raises(InstallError, match="neither pip .* nor uv is here: .*ensurepip"):
-        build_pycuda("/a/python", tmp_path)
-    arguments = f'test "$1 $2 $3 $4 $UV_SYSTEM_CERTS" = "tool run --python {sys.executable} 1"'
-    interpreter("venv/uv", f'{arguments} || exit 1; shift 4; exec {PYTHON} -m "$@"')
+    arguments = f'test "$1 $2 $3 $4 $UV_SYSTEM_CERTS" = "tool run --python {PYTHON} 1"'
+    uv = layouts.script(tmp_path / "uv", f'{arguments} || exit 1; shift 4; exec {PYTHON} -m "$@"')
+    monkeypatch.setattr(install, "find_uv_bin", lambda: str(uv))
     assert build_pycuda("/a/python", tmp_path).suffix == ".whl"
     assert pip.calls()[0]["words"][:3] == ["--python", "/a/python", "wheel"]
 

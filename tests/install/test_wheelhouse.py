@@ -4,7 +4,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import layouts
 import pytest
 from layouts import Pip
 from packaging.utils import canonicalize_name
@@ -14,10 +13,10 @@ from fourways.install import DESK_TOOLS, InstallError, read_lock
 
 
 @pytest.fixture
-def python(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """An interpreter with its C headers; whether this one has them is not the question here."""
-    version = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    return str(layouts.script(tmp_path_factory.mktemp("python") / "python", f"echo {version} True"))
+def python(monkeypatch: pytest.MonkeyPatch) -> str:
+    """This interpreter; whether it has its C headers is not the question here."""
+    monkeypatch.setattr(install, "find_python", Path)
+    return sys.executable
 
 
 def names(wheels: list[Path]) -> set[str]:
