@@ -80,17 +80,6 @@ def own_cache_dir(to_write: bool = False) -> Path:
     return folder
 
 
-def cache_entries() -> list[tuple[float, int, Path]]:
-    """Return what can be deleted from the cache by itself, the longest unused first: time, bytes, path."""
-    folder, entries = cache_dir(), []
-    for path in [*folder.glob("*"), *folder.glob("sources/*")]:
-        if path.name != "sources":
-            with contextlib.suppress(FileNotFoundError):  # another process may delete it
-                held = [path, *path.rglob("*")] if path.is_dir() and not path.is_symlink() else [path]
-                entries.append((path.lstat().st_mtime, sum(each.lstat().st_size for each in held), path))
-    return sorted(entries)
-
-
 def sweep(folder: Path, prefix: str) -> None:
     """Delete the temporary folders `prefix…` in `folder` that are older than a day: a killed command left them."""
     for left in folder.glob(f"{prefix}*"):

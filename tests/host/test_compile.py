@@ -7,7 +7,6 @@ import stat
 from pathlib import Path
 from types import SimpleNamespace
 
-import layouts
 import numpy as np
 import pytest
 
@@ -58,37 +57,19 @@ def test_the_cache(counted: SimpleNamespace) -> None:
     assert (counted.filled(), counted.calls()) == (20, 10)
 
 
-def spoil(file: Path, how: str) -> None:
-    """Do to a file what a full disk, a power loss or another user may have done."""
-    content, link = file.read_bytes(), how in ("loop", "elsewhere")
-    file.unlink()
-    if how == "folder":
-        (file / "in it").mkdir(parents=True)
-    elif how == "fifo":
-        os.mkfifo(file)
-    elif link:
-        file.symlink_to(file.name if how == "loop" else "/dev/zero")
-    else:
-        middle = len(content) // 2
-        flipped = content[:middle] + bytes([content[middle] ^ 255]) + content[middle + 1 :]
-        changed = {"empty": b"", "half": content[:middle], "flipped": flipped, "random": os.urandom(1000)}
-        file.write_bytes(changed.get(how, content))
-        file.chmod(0 if how == "mode 0" else 0o700)
-        if how == "another user's":
-            os.chown(file, 12345, 12345)
-
-
-def test_a_spoilt_entry_is_made_again(counted: SimpleNamespace, tmp_path: Path) -> None:
-    """Once, and without a word: it is nothing that the kernel did."""
+@pytest.mark.parametrize("share", [0, 0.5])
+def test_a_spoilt_entry_is_made_again(counted: SimpleNamespace, tmp_path: Path, share: float) -> None:
+    """Once, and without a word: a full disk or a power loss is nothing that the kernel did."""
     assert counted.filled() == 10
     entries = [path for path in (tmp_path / "cache").iterdir() if path.is_file()]
     assert sorted(path.suffix for path in entries) == [".bin", ".ii", ".json", ".json", ".json", ".o"]
-    ways = ["empty", "half", "flipped", "random", "folder", "fifo", "loop", "elsewhere", "mode 0"]
-    for how in ways + (["another user's"] if os.geteuid() == 0 else []):
-        for entry in entries:
-            spoil(entry, how)
-        before = counted.calls()
-        assert (counted.filled(), counted.filled(), counted.calls() - before) == (10, 10, 3), how
+    for entry in entries:
+        content = entry.read_bytes()
+        entry.unlink()  # a running program cannot be written
+        entry.write_bytes(content[: int(share * len(content))])
+        entry.chmod(0o700)
+    before = counted.calls()
+    assert (counted.filled(), counted.filled(), counted.calls() - before) == (10, 10, 3)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
@@ -113,25 +94,16 @@ def test_the_cache_is_bounded(counted: SimpleNamespace, tmp_path: Path, monkeypa
     calls = counted.calls()
     assert counted.filled("-DMORE=2") == 12
     assert (counted.filled(), counted.calls() - calls) == (10, 2)
-    held = sum(size for _, size, _ in files.cache_entries())
+    held = sum(path.stat().st_size for path in (tmp_path / "cache").iterdir() if path.is_file())
     assert 0 < held <= files.CACHE_BYTES and not (tmp_path / "cache" / "building-old").exists()
     assert (counted.filled("-DMORE=1"), counted.calls() - calls) == (11, 4)
 
 
-@pytest.mark.parametrize(
-    ("body", "words"),
-    [
-        ("exit 0", "compiles nothing, so it is no C.. compiler: set CXX to one"),
-        ("echo 'cc1plus: No space left on device' >&2; exit 1", "finds no space left in .*: make room there"),
-        ('exec g++ "$@"', "no program can be run in .*noexec: set FOURWAYS_CACHE_DIR"),
-    ],
-)
-def test_what_is_not_the_kernels_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, words: str) -> None:
+def test_a_cache_from_which_nothing_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file system without rights to execute; no mount without rights: its answer."""
     monkeypatch.setenv("FOURWAYS_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setenv("CXX", str(layouts.script(tmp_path / "c++", body)))
-    if "noexec" in words:  # no mount without rights: its answer
-        monkeypatch.setattr(os, "access", lambda path, mode: not str(path).endswith((".o", ".bin")))
-    with pytest.raises(OSError, match=words):
+    monkeypatch.setattr(os, "access", lambda path, mode: not str(path).endswith((".o", ".bin")))
+    with pytest.raises(OSError, match=r"no program can be run in .*noexec: set FOURWAYS_CACHE_DIR"):
         host.compile(kernels.path("doublify"))
 
 

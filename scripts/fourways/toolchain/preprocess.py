@@ -11,8 +11,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
-import stat
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -115,19 +113,10 @@ def _cached(unit: str, compiler: Path, command: Sequence[str], folder: Path, suf
         fresh, listing = (Path(temporary) / name for name in ("built", "listing"))
         output = ("-o", str(fresh), "-MD", "-MF", str(listing), "-MT", "built")
         done = subprocess.run([str(compiler), *command, *output], input=unit.encode(), capture_output=True, cwd=folder)
-        words = done.stderr.decode(errors="replace").strip()
-        if "No space left on device" in words:
-            raise OSError(
-                f"the C++ compiler finds no space left in {cache} or {tempfile.gettempdir()}: make room there"
-            )
         if done.returncode:
-            raise Refusal(words)
-        if not (fresh.is_file() and listing.is_file()):
-            raise OSError(f"{compiler} compiles nothing, so it is no C++ compiler: set CXX to one")
+            raise Refusal(done.stderr.decode(errors="replace").strip())
         included = _parse_listing(listing.read_text(encoding="utf-8"), folder)
         built = cache / f"{_sum(fresh)}.{suffix}"
-        for place in filter(Path.is_dir, (built, manifest)):  # whatever else has the name is replaced
-            shutil.rmtree(place)
         fresh.chmod(0o700)
         fresh.replace(built)
         files.write_text(manifest, json.dumps([{header: _sum(Path(header)) for header in included}, built.name]))
@@ -141,11 +130,16 @@ def _cached(unit: str, compiler: Path, command: Sequence[str], folder: Path, suf
 def _whole(manifest: Path) -> Path | None:
     """Return the compiled file that a manifest names, or None unless it is whole and the headers are as they were."""
     try:
-        headers, name = json.loads(_read_own(manifest))
+        headers, name = json.loads(manifest.read_text(encoding="utf-8"))
         built = manifest.with_name(name)
-        is_whole = hashlib.sha256(_read_own(built)).hexdigest() == built.stem and os.access(built, os.X_OK)
-        return built if is_whole and all(_sum(Path(header)) == digest for header, digest in headers.items()) else None
-    except (OSError, ValueError, TypeError, LookupError, AttributeError):
+        is_whole = _sum(built) == built.stem and os.access(built, os.X_OK)
+        if not is_whole or any(_sum(Path(header)) != digest for header, digest in headers.items()):
+            return None
+        with contextlib.suppress(OSError):  # a cache that can only be read
+            for used in (manifest, built):
+                os.utime(used)
+        return built
+    except (OSError, ValueError):
         return None
 
 
@@ -153,27 +147,16 @@ def _sum(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def _read_own(file: Path) -> bytes:
-    """Return what a file of ours holds, and note its use. Raises OSError if something else has its name."""
-    state = file.lstat()
-    if not stat.S_ISREG(state.st_mode) or state.st_uid != os.geteuid():
-        raise OSError(f"{file} is no file of ours")
-    content = file.read_bytes()
-    with contextlib.suppress(OSError):  # a cache that can only be read
-        os.utime(file)
-    return content
-
-
 def _make_room(cache: Path) -> None:
-    """Keep the cache within its bound, and delete what killed compilers left."""
+    """Delete what was not used for longest, until the cache keeps its bound, and what killed compilers left."""
     files.sweep(cache, "building-")
-    entries = files.cache_entries()
-    excess = sum(size for _, size, _ in entries) - files.CACHE_BYTES
-    for _, size, path in entries:
-        if excess > 0:
-            with contextlib.suppress(FileNotFoundError):  # another process may delete it
-                (shutil.rmtree if path.is_dir() else Path.unlink)(path)
-            excess -= size
+    with contextlib.suppress(FileNotFoundError):  # another process may make room, too
+        kept = sorted((path.stat().st_mtime, path.stat().st_size, path) for path in cache.iterdir() if path.is_file())
+        excess = sum(size for _, size, _ in kept) - files.CACHE_BYTES
+        for _, size, path in kept:
+            if excess > 0:
+                path.unlink()
+                excess -= size
 
 
 def _parse_listing(listing: str, folder: Path) -> list[str]:
