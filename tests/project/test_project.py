@@ -47,23 +47,6 @@ def filled(folder: Path, kernel: str = KERNEL, case: str = CASE) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("above", "summary"),
-    [
-        ("// Doubles. And more.\n", "Doubles."),
-        ("/* Doubles\n * numbers */\n", "Doubles numbers."),
-        ("// Remove this macro, it breaks on Windows.\n#define X 1\n", None),
-        ("// Of another one.\n\n", None),
-        ("// Of a struct.\nstruct S { int a; };\n", None),
-        ("// Copyright 2026\n", None),
-        ("", None),
-    ],
-)
-def test_a_summary_is_a_comment_right_above_the_kernel(above: str, summary: str | None, tmp_path: Path) -> None:
-    made = filled(tmp_path, above + KERNEL.lstrip())
-    assert (made / "src/made/__init__.py").read_text().startswith(f'"""{summary or "The CUDA kernel twice."}"""\n')
-
-
-@pytest.mark.parametrize(
     ("more", "told"),
     [
         (

@@ -27,8 +27,6 @@ _LAUNCH = ("grid", "block", "shared")
 _MEANT = {*_LAUNCH, *keyword.kwlist, *["stream", "math", "np", "struct", "Number", "case", "pytest", "made", "compare"]}
 _TAKEN = {*sys.stdlib_module_names, "case", "cupy", "numpy", "pytest", "torch"}
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^">]+)', re.MULTILINE)
-_COMMENT = r"((?:^[ \t]*//[^\n]*\n)+|^[ \t]*/\*(?:(?!\*/).)*\*/[ \t]*\n)"
-_HEAD = r"(?=[ \t]*\w[^;{}/#]*?__global__[^;{}/#]*?\b%s\s*\()"
 
 
 def write(case: Case, folder: Path) -> None:
@@ -103,7 +101,7 @@ def _context(case: Case) -> dict[str, Any]:
     used = [row for row in asked if re.search(rf"\b{row['name']}\b", f"{text} {' '.join(case.derived)}")]
     launch = [key for key in _LAUNCH if key not in results and any(each[key] for each in launches.values())]
     options = [re.sub(r'(["\\;$])', r"\\\1", each) for each in case.options if not each.startswith("-I")]
-    context = {"case": case, "function": function, "summary": _summary(case, function), "rows": rows, "asked": asked}
+    context = {"case": case, "function": function, "rows": rows, "asked": asked}
     context |= {"used": used, "text": text, "results": results, "launch": launch, "launches": launches}
     return context | {"options": options}
 
@@ -141,12 +139,3 @@ def _check_derived(case: Case, values: dict[str, Any], size: int) -> None:
             hint = f'; a shape is a tuple: "({text},)"' if key in arrays and not isinstance(got, tuple) else ""
             raise CaseError(f"{told} is {got} at size {size}; there the case has {wanted}{hint}")
         seen.setdefault(key, got)
-
-
-def _summary(case: Case, function: str) -> str:
-    """Return the first sentence of the comment that ends right above the kernel, if there is one."""
-    found = re.search(_COMMENT + _HEAD % function, _read(case.path), re.MULTILINE | re.DOTALL)
-    text = re.sub(r"^\s*(?://+|/?\*+/?)|\*+/\s*$", "", found[1] if found else "", flags=re.MULTILINE)
-    text = re.split(r"(?<=\w\w[.!?]) (?=[A-Z])", " ".join(text.split()))[0].rstrip(".")
-    plain = text and not re.search(r'["\\]|copyright|licen[cs]e', text, re.IGNORECASE)
-    return f"{text}." if plain else f"The CUDA kernel {function}."
