@@ -47,5 +47,5 @@ def test_a_function_that_changes_its_arguments_harms_nobody() -> None:
 
 
 def test_a_hint_may_follow() -> None:
-    said = exercises.same(lambda a, b: -1, lambda a, b: a, draw, hint=lambda came, expected: f"Why {came}?")
-    assert said.endswith(" Why -1?")
+    said = exercises.same(lambda a, b: -1, lambda a, b: a, draw, hint="Why?")
+    assert said.endswith(" Why?")

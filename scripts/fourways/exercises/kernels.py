@@ -35,7 +35,7 @@ def check_of_the_copy(answer: Answer) -> str:
         arrays = [np.zeros(random.randrange(1, 4), random.choice(["f2", "f8"])) for _ in range(4)]
         return arrays[:2], arrays[2:3], random.uniform(1, 2), arrays[3], random.uniform(1, 2)
 
-    return same(answer, right, draw, rtol=1e-6, hint=lambda *_: "A copy reads and writes each byte.")
+    return same(answer, right, draw, rtol=1e-6, hint="A copy reads and writes each byte.")
 
 
 _SCAN = 'extern "C" __global__ void scan(const float *x, float *y) { y[threadIdx.x] = warp_scan(x[threadIdx.x]); }'
@@ -58,10 +58,7 @@ def check_warp_scan(function: str) -> str:
 
 
 def check_second_launch(text: str) -> str:
-    """Judge the text of a kernel `reduce(parts, total, number)`: one block sets total[0], with the same bits each time.
-
-    The kernel gets fewer and more parts than threads, and an old number in `total`.
-    """
+    """Judge the text of a kernel `reduce(parts, total, number)`: one block sets total[0], each time the same bits."""
     rng = np.random.default_rng()
 
     def sums_of_ten_runs(parts: np.ndarray) -> list[float]:
@@ -76,11 +73,10 @@ def check_second_launch(text: str) -> str:
     return same(sums_of_ten_runs, lambda parts: [parts.sum(dtype=np.float64)], draw, 5, rtol=1e-4)
 
 
-def check_any_grid(text: str, cases: int = 8) -> str:
+def check_any_grid(text: str) -> str:
     """Judge the text of a kernel `tiled(a, b, h, w)` that transposes through a tile of TILE × TILE floats.
 
-    The host way runs it with TILE=4 and blocks of 4 × 2 threads, on random grids and matrices of at most 5 × 5 tiles.
-    It also looks for races, between the threads of one block and between blocks.
+    Blocks have 4 × 2 threads, TILE is 4. Also looked for are races in a block and between blocks.
     """
     rng = np.random.default_rng()
 
@@ -93,7 +89,7 @@ def check_any_grid(text: str, cases: int = 8) -> str:
         down, right, *grid = rng.integers((3, 3, 1, 1), (6, 6, 5, 5)).tolist()
         return tuple(grid), rng.random((4 * down, 4 * right), np.float32)
 
-    told = same(tiled, lambda grid, a: a.T, draw, cases)
+    told = same(tiled, lambda grid, a: a.T, draw, 8)
     for grid, kind in (((1, 1), "thread"), ((2, 2), "blocks")):
         try:
             if told.startswith("Right"):
@@ -131,7 +127,7 @@ def check_overlap(text: str) -> str:
         start = random.choice([0, h * w, random.randrange(1, h * w), h * w + 20])
         return tuple(random.sample([[0, h, w], [start, other_h, other_w]], 2))
 
-    return same(overlap, right, draw, 40, hint=lambda *_: "A plate is shown as [its first float's number, h, w].")
+    return same(overlap, right, draw, 40, hint="A plate is shown as [its first float's number, h, w].")
 
 
 def check_gapless(answer: Answer) -> str:
@@ -152,10 +148,7 @@ _COUNTS = 'extern "C" __device__ float user_transform_times(float x, int times) 
 
 
 def check_one_call(library: str, plugin: str) -> str:
-    """Judge a kernel `apply_transform(x, y, n)`, and a plug-in that it must call once for CALLS repetitions.
-
-    The host way runs them, and then the kernel with a plug-in whose results tell how often it was called.
-    """
+    """Judge a kernel `apply_transform(x, y, n)`, and a plug-in that it must call once for CALLS repetitions."""
     times, plugins = random.randrange(65, 100), iter([plugin, _COUNTS])
 
     def applied(plugin: str, x: np.ndarray) -> np.ndarray:
@@ -169,8 +162,8 @@ def check_one_call(library: str, plugin: str) -> str:
     def draw() -> tuple[str, np.ndarray]:
         return next(plugins), np.array(random.sample(range(9), 4), np.float32)
 
-    hint = f"CALLS is {times}. The judge's own plug-in adds 1000 + times at each call."
-    return same(applied, right, draw, 2, rtol=1e-5, hint=lambda *_: hint)
+    told = f"CALLS is {times}; the judge's own plug-in adds 1000 + times."
+    return same(applied, right, draw, 2, rtol=1e-5, hint=told)
 
 
 def check_front_door(accept: Answer) -> str:
@@ -221,8 +214,7 @@ def check_expression(expression: Answer) -> str:
         taps[random.sample(range(7), next(zeros))] = 0
         return (taps,)
 
-    hint = "x is infinite where a tap is 0, and 0 times infinity is NaN."
-    return same(your_sums, lambda taps: taps, draw, 5, hint=lambda *_: hint)
+    return same(your_sums, lambda taps: taps, draw, 5, hint="x is infinite where a tap is 0: 0 times infinity is NaN.")
 
 
 def check_kept(smooth: Answer) -> str:

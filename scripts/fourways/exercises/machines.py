@@ -29,7 +29,7 @@ def check_two_calls(answer: Answer) -> str:
 def check_ask(answer: Answer) -> str:
     """Judge `answer(factor)`, which rebuilds a module with this factor and returns what the new module holds."""
     hint = "Was the module rebuilt, and imported by a fresh process?"
-    return same(answer, lambda factor: factor, lambda: (random.randrange(3, 1000),), 2, hint=lambda *_: hint)
+    return same(answer, lambda factor: factor, lambda: (random.randrange(3, 1000),), 2, hint=hint)
 
 
 def check_fair(fair: Answer, rounds: int = 15) -> str:
@@ -51,7 +51,7 @@ def check_fair(fair: Answer, rounds: int = 15) -> str:
         return ({"one": (cost := random.uniform(1, 3)), "twin": cost, "long": 2 * cost},)
 
     hint = "The numbers are shares of the time of 'one'."
-    return same(shares, lambda costs: [1, 1, 2], draw, 60, rtol=0.15, hint=lambda *_: hint)
+    return same(shares, lambda costs: [1, 1, 2], draw, 60, rtol=0.15, hint=hint)
 
 
 class MadeUpGpu:
@@ -99,17 +99,14 @@ def check_kernel_seconds(kernel_seconds: Answer) -> str:
 
     kernels = iter(random.sample((0.8e-6, 1e-6, 2e-6, 3e-6, 5e-6, 12e-6, 40e-6, 500e-6), 8))
     hint = "Was the GPU busy when the kernel came, and what else lies between the two events?"
-    return same(seconds, lambda kernel: kernel, lambda: (next(kernels),), 8, rtol=0.05, hint=lambda *_: hint)
+    return same(seconds, lambda kernel: kernel, lambda: (next(kernels),), 8, rtol=0.05, hint=hint)
 
 
 _KERNEL = bytes(range(256)) * 50
 
 
 def check_get_or_build(get_or_build: Answer) -> str:
-    """Judge `get_or_build(file, build)`, which returns a file's bytes, or builds and writes them once for all.
-
-    Eight processes ask at once, and the first build fails.
-    """
+    """Judge `get_or_build(file, build)`: it returns a file's bytes, or builds and writes them once for 8 processes."""
     import cloudpickle  # comes with Dask; a notebook's function travels to other processes by its text
 
     context = multiprocessing.get_context("spawn")

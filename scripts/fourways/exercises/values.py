@@ -30,7 +30,7 @@ def check_sectors(answer: Answer) -> str:
         return ([size * (first + step * lane) for lane in range(32)],)
 
     hint = "Number the sectors of the memory, and see which are touched."
-    return same(answer, lambda addresses: len({each // 32 for each in addresses}), draw, 40, hint=lambda *_: hint)
+    return same(answer, lambda addresses: len({each // 32 for each in addresses}), draw, 40, hint=hint)
 
 
 def check_repair(answer: Answer) -> str:
@@ -121,10 +121,7 @@ def check_declared(declare: Answer) -> str:
 
 
 def check_refusals(refuse: Answer) -> str:
-    """Judge `refuse(x, y)`: does it raise TypeError or ValueError where a kernel cannot take the arrays, and only then?
-
-    The arrays only say what arrays of a GPU would say.
-    """
+    """Judge `refuse(x, y)`: does it raise TypeError or ValueError for arrays that no kernel can take, alone?"""
     h, w = random.sample(range(3, 9), 2)
     cpu, fine, gaps = np.zeros((h, w)), _on_gpu((h, w)), _on_gpu((h, w), strides=(8 * w, 8))
     cases = {
@@ -171,7 +168,7 @@ def check_pick(pick: Answer) -> str:
         return random.sample(CODES.split(), random.randint(1, 4)), random.choice(GPUS)
 
     hint = "An `a` starts on its own version alone, and an `f` within its major version, even as PTX."
-    return same(pick, best, draw, 300, hint=lambda *_: hint)
+    return same(pick, best, draw, 300, hint=hint)
 
 
 def check_wheels(wheels: Answer) -> str:
@@ -208,14 +205,11 @@ def check_exchange(exchange: Answer) -> str:
         return np.concatenate(cut(heights)).mean(axis=1)
 
     hint = "nan is an old halo, and a number that of a row of the plate."
-    return same(rows_after, right, lambda: (random.choices([2, 3, 4], k=random.randint(1, 5)),), hint=lambda *_: hint)
+    return same(rows_after, right, lambda: (random.choices([2, 3, 4], k=random.randint(1, 5)),), hint=hint)
 
 
 def check_linear(answer: Answer) -> str:
-    """Judge `answer(values, x)`: a texture with linear filter and clamping, at x; the middle of element i is i + 0.5.
-
-    It is tried between the elements, at middles, at borders, and beyond both ends.
-    """
+    """Judge `answer(values, x)`: a texture with linear filter and clamping, at x; element i lies at i + 0.5."""
 
     def draw() -> tuple[np.ndarray, float]:
         return np.array(random.sample(range(1, 100), 6), np.float32), random.randrange(-8, 32) / 4
