@@ -26,10 +26,6 @@ _COPIES = {"HTOD": "host to device", "DTOH": "device to host", "DTOD": "device t
 _PROGRAM = "import sys\nfrom fourways import timeline\ntimeline.record_here(*sys.argv[1:])\n"
 
 
-class TimelineError(RuntimeError):
-    """A timeline that could not be recorded; the message is a line with the remedy, or the program's error."""
-
-
 def record(program: fresh_process.Program, *arguments: str) -> list[Row]:
     """Record a program, a file or a text, with these arguments in a fresh process, and return the rows.
 
@@ -37,13 +33,13 @@ def record(program: fresh_process.Program, *arguments: str) -> list[Row]:
     stage: see `fresh_process`), `name`, `clock` (device or host), `start_seconds` from the first row's start, and
     `seconds`. Work on the GPU also has `stream`, copies and memsets have `bytes`, API calls have `thread`, and kernels
     have `grid`, `block`, `registers` and `symbol` (the name in the machine code, of which `name` is the readable part).
-    The program must wait for the GPU before it ends. Raises TimelineError if this machine cannot record or the program
+    The program must wait for the GPU before it ends. Raises RuntimeError if this machine cannot record or the program
     fails.
     """
     if reason := toolchain.missing("gpu"):
-        raise TimelineError(f"no timeline: {reason}")
+        raise RuntimeError(f"no timeline: {reason}")
     if not toolchain.installed("cupti"):
-        raise TimelineError("no timeline: the package cupti-python is not installed: pip install cupti-python")
+        raise RuntimeError("no timeline: the package cupti-python is not installed: pip install cupti-python")
     with tempfile.TemporaryDirectory(prefix="fourways-") as folder:
         path = program if isinstance(program, Path) else Path(folder, "program.py")
         if isinstance(program, str):
@@ -52,9 +48,9 @@ def record(program: fresh_process.Program, *arguments: str) -> list[Row]:
             variables = toolchain.child_environment()
             rows = fresh_process.answer(_PROGRAM, path.resolve(), *arguments, environment=variables)["rows"]
         except fresh_process.ProgramError as error:
-            raise TimelineError(f"{path.name}: {error}") from None
+            raise RuntimeError(f"{path.name}: {error}") from None
     if not gpu_work(rows):
-        raise TimelineError(f"{path.name}: CUPTI recorded no work on the GPU")
+        raise RuntimeError(f"{path.name}: CUPTI recorded no work on the GPU")
     return rows
 
 

@@ -5,4 +5,4 @@ lesson 04 in WebAssembly, for which it needs clang.
 """
 
 from fourways.book.build import assemble, build
-from fourways.book.record import RecordingError, record
+from fourways.book.record import record

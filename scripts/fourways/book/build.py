@@ -103,25 +103,15 @@ def _way_styles() -> str:
 def render(source: Path, output: Path) -> Path:
     """Run Jupyter Book with warnings as errors, and return the folder of HTML pages that it wrote.
 
-    Raises BookError, which lists all warnings, and all images without alternative text.
+    Raises BookError, which lists all warnings.
     """
     program = "from jupyter_book.cli.main import main; main(prog_name='jupyter-book')"
     options = ["-W", "-n", "--keep-going", "-q", "--path-output", str(output)]
     command = [sys.executable, "-c", program, "build", *options, str(source)]
     done = subprocess.run(command, capture_output=True, text=True)
     html = output / "_build" / "html"
-    problems = []
     if done.returncode or not (html / "index.html").is_file():
         said = files.plain(done.stderr + done.stdout).replace(f"{source}/", "")
         warnings = [line for line in said.splitlines() if re.search("WARNING|ERROR", line)]
-        problems += ["The book was not built:", *(warnings or [said.strip()[-2000:]])]
-    if blank := [
-        f"{page.relative_to(html)}: {image}"
-        for page in html.rglob("*.html")
-        for image in re.findall(r"<img[^>]*>", page.read_text(encoding="utf-8"))
-        if not re.search(r'alt="(?!\S*_images/)', image)
-    ]:
-        problems += ["These images have no alternative text (`:alt:`):", *blank]
-    if problems:
-        raise BookError("\n".join(problems))
+        raise BookError("\n".join(["The book was not built:", *(warnings or [said.strip()[-2000:]])]))
     return html

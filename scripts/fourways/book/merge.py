@@ -10,10 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from fourways import figures, files, kernels, lesson, tables
-
-_BROKEN = (ValueError, LookupError, TypeError, AttributeError)
-"""What reading a damaged notebook raises."""
+from fourways import figures, kernels, lesson, tables
 
 
 class BookError(RuntimeError):
@@ -27,10 +24,7 @@ def shown(target: lesson.Lesson) -> Path:
     one.
     """
     own = kernels.root() / "build" / "lessons" / f"{target.slug}.ipynb"
-    try:
-        is_whole = stamp_of(own).get("device") and not lesson.unrecorded(target, own)
-    except _BROKEN:
-        is_whole = False
+    is_whole = stamp_of(own).get("device") and not lesson.unrecorded(target, own)
     return own if is_whole else kernels.root() / "book" / "recorded" / own.name
 
 
@@ -45,18 +39,8 @@ def stamp_of(notebook: Path) -> Mapping[str, Any]:
 def merge(target: lesson.Lesson, recording: Path) -> Any:
     """Return the notebook of a lesson's page, with the outputs of `recording` and a line on their origin.
 
-    Solutions are folded. Raises BookError for a broken recording.
+    Solutions are folded.
     """
-    try:
-        return _merge(target, recording)
-    except kernels.InputError:  # of the lesson
-        raise
-    except _BROKEN as error:
-        again = f"take it from git, or run `fourways run {target.number} --record` on a machine with a GPU"
-        raise BookError(f"{files.short(recording)} is no whole recording ({type(error).__name__}): {again}") from error
-
-
-def _merge(target: lesson.Lesson, recording: Path) -> Any:
     notebook = copy.deepcopy(target.notebook)
     for cell, outputs in zip(notebook.cells, lesson.outputs(target, recording), strict=True):
         if cell.cell_type == "code":

@@ -9,20 +9,16 @@ from tempfile import gettempdir
 from fourways import files, kernels, lesson
 
 
-class RecordingError(RuntimeError):
-    """A run that cannot be recorded. The message says why."""
-
-
 def record(result: lesson.LessonRun) -> Path:
     """Write a complete run, stamped as `lesson.run_all` left it, to `book/recorded`, and return the file.
 
-    Raises RecordingError, and writes nothing, if the run failed or skipped a cell (`LessonRun.gaps`).
+    Raises RuntimeError, and writes nothing, if the run failed or skipped a cell (`LessonRun.gaps`).
     """
     import nbformat
 
     slug = result.lesson.slug
     if result.gaps:
-        raise RecordingError(f"{slug} is not recorded, only a complete run is: {result.gaps}")
+        raise RuntimeError(f"{slug} is not recorded, only a complete run is: {result.gaps}")
     path = kernels.root() / "book" / "recorded" / f"{slug}.ipynb"
     files.write_text(path, anonymous(nbformat.writes(result.notebook)) + "\n")
     return path

@@ -148,7 +148,7 @@ def _tell_ended(result: Any, record: bool) -> bool:
 
         try:
             print(f"recorded {files.short(books.record(result))}")
-        except (books.RecordingError, OSError) as error:
+        except (RuntimeError, OSError) as error:
             tell(error, "red")
             return False
     return True

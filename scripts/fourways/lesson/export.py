@@ -42,14 +42,10 @@ _FIRST = 1
 """The place of the cell `_START`, behind the title."""
 
 
-class ExportError(RuntimeError):
-    """An export that was refused; the message says why. Nothing was written."""
-
-
 def export(lessons: Iterable[Lesson], folder: Path, solutions: bool = False, graded: bool = False) -> list[Path]:
     """Write `NN_slug.ipynb` for every lesson into `folder`, and return these paths.
 
-    Without `solutions`, the cells tagged `solution` are left out. Raises ExportError, before it writes anything, if the
+    Without `solutions`, the cells tagged `solution` are left out. Raises RuntimeError, and writes nothing, if the
     folder holds a different notebook of that name: it may be somebody's work.
 
     `graded` makes sources for nbgrader. Each exercise is worth a point, and a test follows it. The solution stands in
@@ -71,7 +67,9 @@ def export(lessons: Iterable[Lesson], folder: Path, solutions: bool = False, gra
         texts[folder / f"{lesson.slug}.ipynb"] = nbformat.writes(notebook) + "\n"
     kept = [path.name for path, text in texts.items() if path.exists() and path.read_text("utf-8") != text]
     if kept:
-        raise ExportError(f"{folder} holds other versions of {', '.join(kept)}; name another folder, or move them away")
+        raise RuntimeError(
+            f"{folder} holds other versions of {', '.join(kept)}; name another folder, or move them away"
+        )
     for path, text in texts.items():
         files.write_text(path, text)
     return list(texts)

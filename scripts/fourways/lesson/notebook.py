@@ -17,17 +17,6 @@ class LessonError(kernels.InputError):
     """A lesson of the wrong shape. The message says what to change."""
 
 
-class _Meta(dict[str, Any]):
-    """The front matter of the lesson in `file`. Asking for an entry that it lacks raises LessonError."""
-
-    def __init__(self, file: str, section: dict[str, Any]) -> None:
-        super().__init__(section)
-        self._file = file
-
-    def __missing__(self, key: str) -> None:
-        raise LessonError(f"{self._file}: the front matter has no `{key}:` in its `fourways:` section")
-
-
 @dataclass(frozen=True)
 class Lesson:
     """A lesson file, read once. Its properties raise LessonError if the file has the wrong shape."""
@@ -65,7 +54,7 @@ class Lesson:
         section = front.get("fourways") if isinstance(front, dict) else None
         if not isinstance(section, dict):
             raise LessonError(f"{self.path.name}: the front matter has no `fourways:` section")
-        return _Meta(self.path.name, section)
+        return section
 
     def _read(self, parse: Callable[[str], Any]) -> Any:
         try:
