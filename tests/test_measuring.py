@@ -103,19 +103,5 @@ def rows_of(*sizes: int, way: str = "nvrtc", rate: float = 1e12) -> list[tables.
     return [{"way": way, "size": size, "bytes_per_second": rate} for size in sizes]
 
 
-def test_the_figure_has_a_line_over_sizes_for_each_way_or_a_bar_for_one_size() -> None:
-    drawn = measuring.figure([*rows_of(10, 20), *rows_of(10, 20, way="device copy", rate=2e12)], "doublify")
-    lines = {line.get_label(): line for line in drawn.axes[0].lines}
-    assert set(lines) == {"nvrtc", "device copy"} and list(lines["nvrtc"].get_xdata()) == [10, 20]
-    drawn = measuring.figure([*rows_of(10), *rows_of(10, way="host", rate=1e9)], "doublify")
-    assert [text.get_text() for text in drawn.axes[0].texts] == ["1.00 TB/s", "1.00 GB/s"]
-
-
 def row(way: str, size: int, p10: float, p90: float) -> tables.Row:
     return {"way": way, "size": size, "seconds": {"p10": p10, "median": p10, "p90": p90}}
-
-
-def test_warnings_name_a_wide_spread() -> None:
-    assert measuring.warnings([row("nvrtc", 10, 100e-6, 105e-6), row("nvrtc", 20, 2e-6, 2.4e-6)]) == []
-    (wide,) = measuring.warnings([row("nvrtc", 10, 100e-6, 105e-6), row("nvrtc", 20, 100e-6, 130e-6)])
-    assert wide.startswith("nvrtc: ") and "20 elements (100 µs, 130 µs)" in wide

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from fourways import checking, figures, timing, toolchain
-from fourways.tables import RANGE, Column, Row, Table, rate, seconds, summary
+from fourways import checking, timing, toolchain
+from fourways.tables import RANGE, Column, Row, Table, summary
 from fourways.ways import GPU_SIZE, HOST_SIZE, WAYS, Ways, is_host
 
 COPY = "device copy"
@@ -155,26 +155,3 @@ def table(rows: Sequence[Row], note: str = "") -> Table:
     columns: list[Column] = ["way", ("elements", "size"), "clock", *times, "bytes_per_second", *launches]
     shown = Table("timing", rows, columns, note).columns
     return Table("timing", rows, [(heading, cell) for heading, cell in shown if any(map(cell, rows))], note)
-
-
-def warnings(rows: Sequence[Row]) -> list[str]:
-    """Return a line for each way whose times are doubtful, because samples spread widely: where they do most."""
-    doubts: dict[str, str] = {}
-    for row in sorted(rows, key=lambda row: row["seconds"]["p90"] / max(row["seconds"]["p10"], 1e-9)):
-        low, high = row["seconds"]["p10"], row["seconds"]["p90"]
-        if high > 1.1 * low and high - low > 0.5e-6:  # the samples of short kernels spread by a few steps of the clock
-            spread = f"p90 is over 1.1 times p10 at {row['size']:,} elements ({seconds(low)}, {seconds(high)})"
-            doubts[row["way"]] = f"{row['way']}: {spread}; is the machine busy?"
-    return list(doubts.values())
-
-
-def figure(rows: Sequence[Row], kernel: str) -> Any:
-    """Draw bytes per second: a line over sizes for each way, dashed for the copy; if each has one size only, bars."""
-    title = f"{kernel}: bytes per second"
-    if len({row["way"] for row in rows}) == len(rows):
-        rates = {row["way"]: row["bytes_per_second"] for row in rows}
-        return figures.bars({"": rates}, rate, figures.COLOURS, title)
-    lines: dict[str, list[tuple[float, float]]] = {}
-    for row in rows:
-        lines.setdefault(row["way"], []).append((row["size"], row["bytes_per_second"]))
-    return figures.lines(lines, "elements", "bytes per second", rate, f"{title} by size", roof=COPY)

@@ -71,8 +71,7 @@ class Ways:
     way, takes `(*inputs, *outputs)` and writes the outputs: CuPy arrays for a GPU way, NumPy arrays for `host`. An
     output that `in_place` names by its number holds before what the input of the number beside it holds.
     `sizes` are those to check at, where they are the kernel's own. An answer may differ by `atol + rtol * abs(right)`.
-    `missing` holds, for every way that cannot run on this machine, one line with the remedy. With `same_value_races` a
-    search for races accepts two threads that write the same value.
+    `missing` holds, for every way that cannot run on this machine, one line with the remedy.
     """
 
     kernel: str
@@ -84,7 +83,6 @@ class Ways:
     sizes: tuple[int, ...] = ()
     in_place: Mapping[int, int] = field(default_factory=dict)
     atol: float = 0.0
-    same_value_races: bool = False
 
     @property
     def runnable(self) -> dict[str, Callable[..., None]]:

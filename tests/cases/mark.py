@@ -1,6 +1,6 @@
 import numpy as np
 
-sizes, same_value_races = (1, 100, 1000), True
+sizes = (1, 100, 1000)
 
 
 def arguments(size):

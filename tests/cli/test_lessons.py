@@ -75,17 +75,6 @@ def test_a_run_loads_no_profiler_linker_or_book(clone: Path) -> None:
     assert not loaded & unneeded
 
 
-def test_without_a_home_that_can_be_written_caches_go_to_the_clone(
-    clone: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", "/nonexistent")
-    code = "from pathlib import Path\nPath.home().joinpath('a').touch()"
-    (clone / "lessons" / "02_runs.md").write_text(LESSON.format(code=code))
-    done = fourways("run", "2")
-    assert done.exit_code == 0, done.stderr
-    assert "caches go to build/home\n" in done.stderr and (clone / "build" / "home" / "a").exists()
-
-
 def test_jobs(clone: Path) -> None:
     assert "at a time: 2" in fourways("run", "--jobs", "2").stderr
     refused = fourways("run", "--jobs", "2", "--record")

@@ -1,13 +1,11 @@
 """What the commands' options refuse before any work is done, each with one clear message."""
 
-import json
 import re
-from pathlib import Path
 
 import pytest
 from commands import NO_GPU, fourways, said
 
-from fourways import figures, kernels
+from fourways import kernels
 from fourways.cli import options
 
 
@@ -22,9 +20,8 @@ from fourways.cli import options
         ("profile 1 --size many", "Invalid value for --size: 'many' is not a size"),
         ("profile 1 --size 1,2", "Invalid value for --size: 1,2: one size at a time"),
         ("timeline no.py", "ile 'no.py' does not exist"),
-        ("time 1 --figure sizes.pdf", "sizes.pdf: a figure is a .svg or a .png file"),
         ("time 1 --json cpp", "cpp is a folder; name a file in it"),
-        ("time 1 --figure README.md/a.svg", "README.md/a.svg: there is no folder"),
+        ("time 1 --json README.md/a.json", "README.md/a.json: there is no folder"),
         ("build 1 --json nowhere/rows.json", "nowhere/rows.json: there is no folder"),
         ("link --json /proc/rows.json", "/proc/rows.json: nothing can be written in /proc"),
         ("timeline README.md --trace cpp", "cpp is a folder"),
@@ -49,17 +46,6 @@ def test_a_way_that_cannot_run_here_is_refused(command: str) -> None:
 def test_a_lesson_named_twice_is_taken_once() -> None:
     done = fourways("check", "1", "doublify", "01_doublify", "-w", "host")
     assert done.exit_code == 0 and done.stdout.count("01_doublify") == 1
-
-
-def test_the_rows_are_written_before_the_figure_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(figure: object, path: Path) -> None:
-        raise OSError("no space left on device")
-
-    monkeypatch.setattr(figures, "save", fails)
-    rows, figure = tmp_path / "rows.json", tmp_path / "figure.svg"
-    done = fourways("time", "1", "-w", "host", "--size", "9", "--json", rows, "--figure", figure)
-    assert done.exit_code == 1 and "no space" in str(done.exception)
-    assert json.loads(rows.read_text())["tables"]["timing"] and not figure.exists()
 
 
 @pytest.mark.parametrize(

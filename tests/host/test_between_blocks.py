@@ -98,7 +98,7 @@ OF_KERNELS = {each.meta["kernel"]: each for each in reversed(lesson.all_lessons(
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_cases_have_no_race_between_blocks(path: Path) -> None:
     if path.stem == "mark":
-        pytest.skip("its blocks write the same value, as its case says")
+        pytest.skip("its blocks write the same value")
     with host.sanitizing("blocks"):
         ways = own_kernel.read(path, path.with_suffix(".py")).ways(["host"])
         rows = checking.check(ways, [size for size in ways.sizes if size < 2000] or SMALL).rows

@@ -14,7 +14,7 @@ import typer
 
 from fourways import toolchain
 from fourways.cli import kernels, lessons, measure
-from fourways.cli.options import console, find_home, tell
+from fourways.cli.options import console, tell
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -31,7 +31,6 @@ def fourways() -> None:
 
     `fourways list` shows the lessons, `fourways doctor` whether this machine can run them.
     """
-    find_home()
 
 
 def doctor() -> None:

@@ -55,7 +55,6 @@ def check(
     constants = {"taps": np.ones(8, "f4")}  # for __constant__ variables
     rtol, atol, sizes = 1e-6, 1e-7, (1, 33, 99)  # sizes: what to check at
     def same(got, right): ...  # judges dictionaries, say, in any order
-    same_value_races = True  # two threads may write the same value
     ```
 
     `launch` may name the arguments that it needs: `launch(size, x)`. More: `python -m pydoc fourways.own_kernel`.
@@ -134,7 +133,7 @@ def _sanitized(target: Any, sanitizer: str) -> Row:
     """Check the host way under a sanitizer, and return the row."""
     from fourways import checking, host
 
-    sizes = checking.search(lambda: _ways(target, ["host"]), sanitizer, options.say)
+    sizes = checking.search(lambda: _ways(target, ["host"]), sanitizer)
     looked = host.SEARCHES[sanitizer][1]
     at = f"at {len(sizes)} sizes, from {sizes[0]} to {sizes[-1]}" if sizes[1:] else f"at 1 size, {sizes[0]}"
     options.say(f"Nothing was found {at}.\nLooked for: {looked}.")
@@ -153,12 +152,11 @@ def time(
     case: options.CaseFile = None,
     timeout: options.Timeout = 60,
     json_file: options.Json = None,
-    figure: options.FigureFile = None,
 ) -> None:
     """Time the ways of a kernel side by side: warm, with a cold L2 cache, and the two costs of a launch.
 
-    `fourways time 1` times lesson 01. `fourways time 1 --sizes 2^10:2^28 --figure sizes.svg` times it at every doubling
-    of the size, and draws bytes/s against size, with the rate of a plain copy on the GPU.
+    `fourways time 1` times lesson 01. `fourways time 1 --sizes 2^10:2^28` times it at every doubling of the size, and a
+    plain copy on the GPU with it.
 
     `fourways time my.cu --case my_case.py` times a kernel of your own, after a check at awkward sizes as by
     `fourways check`, whose help shows a case.
@@ -166,7 +164,7 @@ def time(
     A kernel with a wrong answer is not timed: each way is checked before the samples and after them.
     Every row names its clock: the GPU's (device) or the host's.
     """
-    from fourways import checking, figures, lesson, measuring
+    from fourways import checking, lesson, measuring
     from fourways.ways import missing
 
     with options.refusing("--sizes"):
@@ -188,10 +186,6 @@ def time(
     if not table.rows:
         raise RuntimeError(f"nothing was timed: {table.note.removeprefix('Not timed: ')}")
     options.console.print(table)
-    for line in measuring.warnings(table.rows):
-        options.tell(f"Doubtful: {line}", "yellow")
-    if figure:
-        figures.save(measuring.figure(table.rows, ways.kernel), figure)
 
 
 def _ways(target: Any, asked: Sequence[str] | None, say: Callable[[str], None] = lambda _: None) -> Any:

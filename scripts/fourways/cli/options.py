@@ -1,7 +1,6 @@
 """Helpers that the commands share: options, checks before any work, and the output of results."""
 
 import json
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from fourways import files, kernels, toolchain
+from fourways import files, toolchain
 
 console = Console()
 errors = Console(stderr=True)
@@ -33,14 +32,6 @@ def writable(file: Path | None) -> Path | None:
         return file and files.check_writable(file)
 
 
-def drawable(file: Path | None) -> Path | None:
-    """Return `file`, or refuse it before anything is measured, if no figure can be written there."""
-    from fourways import figures
-
-    with refusing():
-        return file and files.check_writable(figures.check_suffix(file))
-
-
 WayName = StrEnum("WayName", ["nvrtc", "nvcc", "pycuda", "pybind11", "host"])  # as `ways.WAYS` has them
 Lessons = Annotated[list[str] | None, typer.Argument(help="Lessons by number or name, e.g. `1` or `doublify`.")]
 Kernel = Annotated[str, typer.Argument(help="A lesson's number, a kernel's name, or a path to a .cu or .cuh file.")]
@@ -53,9 +44,6 @@ CaseFile = Annotated[
 Timeout = Annotated[int, typer.Option(help="Seconds that a launch may take while it is checked.", min=1)]
 Arch = Annotated[list[str] | None, typer.Option("--arch", "-a", help="As `90` or `sm_90`, or `all`; several times.")]
 Json = Annotated[Path | None, typer.Option("--json", help="Write the rows here as JSON, too.", callback=writable)]
-FigureFile = Annotated[
-    Path | None, typer.Option("--figure", help="Draw it: the .svg or .png file to write.", callback=drawable)
-]
 
 
 def chosen(names: Sequence[str] | None) -> list[Any]:
@@ -113,12 +101,3 @@ def say(text: object, style: str = "", to: Console = console) -> None:
 def tell(text: object, style: str = "") -> None:
     """Print an error or a line on progress to standard error, as `say` does."""
     say(text, style, errors)
-
-
-def find_home() -> None:
-    """Use `build/home` as the home folder if the user's cannot be written, because CuPy cannot be imported then."""
-    if not os.access(os.environ.get("HOME", ""), os.W_OK):
-        home = kernels.root() / "build" / "home"
-        home.mkdir(parents=True, exist_ok=True)
-        os.environ["HOME"] = str(home)
-        tell(f"no home folder that can be written: caches go to {files.short(home)}")

@@ -46,11 +46,8 @@ def tools() -> dict[str, Tool]:
     for name in ("NVRTC", "nvJitLink"):  # the ones that CuPy and cuda.core load
         library = toolchain.loaded_library(name if name == "nvJitLink" else name.lower())
         listed.append(_tool(name, library, partial(toolchain.library_version, name)))
-    for name, folder, header in (
-        ("CUDA headers", toolchain.cuda_headers(), "cuda_runtime_api.h"),
-        ("CCCL", toolchain.header_dir("cub/version.cuh"), "cuda/std/__cccl/version.h"),
-    ):
-        listed.append(_tool(name, folder and folder / header, toolchain.header_version, folder))
+    headers = toolchain.cuda_headers()
+    listed.append(_tool("CUDA headers", headers and headers / "cuda_runtime_api.h", toolchain.header_version, headers))
     for module, names in _MODULES.items():
         file = toolchain.installed(module)
         told = next(iter(toolchain.distributions(*names).values()), None)

@@ -15,5 +15,5 @@ from fourways.host.compile import compile
 from fourways.host.launch import SHARED_BYTES, check_shape
 from fourways.host.module import HostKernel, HostModule
 from fourways.host.process import KernelError, SanitizerError
-from fourways.host.sanitize import SEARCHES, finding, same_value, sanitizing
+from fourways.host.sanitize import SEARCHES, finding, sanitizing
 from fourways.host.unit import CompileError

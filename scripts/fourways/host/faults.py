@@ -24,7 +24,7 @@ _ORDER = (
 )
 SAME = (
     "Both wrote the same value, as in every race that was seen, so the answer does not depend on the order of the "
-    "blocks. To say that this is meant, write with atomicExch, or same_value_races = True into the kernel's case."
+    "blocks. To say that this is meant, write with atomicExch."
 )
 
 

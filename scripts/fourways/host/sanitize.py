@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from fourways import kernels
 from fourways.host.compile import SANITIZE
-from fourways.host.faults import SAME, in_kernel
+from fourways.host.faults import in_kernel
 
 SEARCHES = {
     "thread": (("blocks", "thread"), "races between threads of a block, and between blocks in the kernel's arrays"),
@@ -32,7 +32,6 @@ _MEANS = {
     "global-buffer-overflow": "The kernel left an array of its own.",
     "SEGV": "The kernel used memory far from any array, here or before.",
 }
-_PERHAPS = "If both always write the same value, the answer does not depend on their order."
 _RACED = re.compile(r"Location is (?:global '(?P<name>[^']+)'|heap block) of size (?P<size>\d+) at (?P<start>0x\w+)")
 
 
@@ -65,17 +64,8 @@ def finding(report: str) -> str:
     if not lines or not kind:
         return report
     if kind[1] == "data race" and len(lines) > 2 and all("written by" in line for line in lines[1::2]):
-        lines.append(_PERHAPS)
+        lines.append("If both always write the same value, the answer does not depend on their order.")
     return "\n".join([f"{kind[0]}. {_MEANS.get(kind[1], '')}".rstrip(), *lines])
-
-
-def same_value(words: str) -> str | None:
-    """Return what a finding tells of the values, if both threads of the race wrote, and perhaps the same; else None."""
-    if words.endswith(SAME):
-        return "two blocks wrote the same value to one element."
-    if words.endswith(_PERHAPS):
-        return "two threads of a block wrote to one element; whether the same value, ThreadSanitizer does not tell."
-    return None
 
 
 def _outside(report: str, width: int) -> str | None:

@@ -15,7 +15,6 @@ return is an array that the kernel changes in place. The other names are for wha
     rtol, atol = 1e-6, 1e-7       # an answer may differ by atol + rtol * abs(right); default 1e-5 and 0
     sizes = (1, 33, 1000)         # what to check at, in place of `checking.SIZES`
     def same(got, right): ...     # judges dictionaries of arrays: True or None is right, False or a message is wrong
-    same_value_races = True       # a search for races accepts two threads that write the same value
     derived = {"n": "x.size"}     # what `fourways package` computes from other arguments
 """
 

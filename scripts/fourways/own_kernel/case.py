@@ -39,7 +39,7 @@ class Case:
     are the kernel's as the compiler has them, in its order; `given` are the names of the arguments that are not None,
     `outputs` of those that the kernel writes. `probe` is the size of the first calls, `source` what the ways compile.
     `unset` are the __constant__ variables that nothing sets. The attributes `options`, `constants`, `sizes`, `rtol`,
-    `atol`, `derived` and `same_value_races` are the case's names.
+    `atol` and `derived` are the case's names.
     """
 
     def __init__(self, path: Path, file: Path, timeout: int) -> None:
@@ -51,7 +51,6 @@ class Case:
         self.sizes, self.constants = self._case.several("sizes", int), self._case.by_name("constants", np.ndarray)
         self.rtol, self.atol = self._case.tolerance("rtol", 1e-5), self._case.tolerance("atol", 0.0)
         self.derived = self._case.by_name("derived", str)
-        self.same_value_races = bool(self._case.defines.get("same_value_races"))
         self.probe = next((size for size in self.sizes if size), 5)
         there, variables = toolchain.declared(path, self.options)
         self._variables = [each.name for each in variables]
@@ -141,7 +140,6 @@ class Case:
             except BuildError as error:
                 lacks[way] = f"not built: {error}"
         more: dict[str, Any] = {"rtol": self.rtol, "atol": self.atol, "sizes": self.sizes, "in_place": self.in_place}
-        more["same_value_races"] = self.same_value_races
         return Ways(self.kernel, self.make_inputs, self.reference, functions, lacks, **more)
 
     def function(self, way: str) -> Callable[..., None]:

@@ -36,17 +36,10 @@ def program_version(path: Path) -> str | None:
 
 
 def header_version(header: Path) -> str | None:
-    """Return the version that a header of CUDA or CCCL defines, or None.
-
-    CUDART_VERSION 13000 is "13.0", CCCL_VERSION 3000001 is "3.0.1".
-    """
+    """Return the version that a header of CUDA defines, or None: CUDART_VERSION 13000 is "13.0"."""
     text = header.read_text(errors="replace") if header.is_file() else ""
-    if match := re.search(r"#define\s+CUDART_VERSION\s+(\d+)", text):
-        return cuda_version(int(match[1]))
-    if match := re.search(r"#define\s+CCCL_VERSION\s+(\d+)", text):
-        number = int(match[1])
-        return f"{number // 1_000_000}.{number // 1000 % 1000}.{number % 1000}"
-    return None
+    match = re.search(r"#define\s+CUDART_VERSION\s+(\d+)", text)
+    return cuda_version(int(match[1])) if match else None
 
 
 def loaded_library(name: str) -> Path | None:
