@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 import layouts
 import pytest
 
-from fourways import doctor, toolchain
+from fourways import toolchain
 
 PRELUDE = "import runpy, shutil, sys, sysconfig, importlib.util; {}; runpy.run_path({!r})"
 
@@ -81,9 +82,10 @@ def test_a_compiler_that_nvcc_refuses_is_named(
     if name.startswith("CXX"):
         launcher = [str(compiler / "launcher")] if "launcher" in name else []
         monkeypatch.setenv("CXX", shlex.join([*launcher, str(program), "-m64"]))
-    include = next(iter(toolchain.include_dirs()), None)
-    for macro, kind in ("__GNUC__", "gcc"), ("__clang_major__", "clang"):
-        newest = doctor.newest_host_compiler(include, kind) or pytest.skip("no nvcc here")
+    header = (toolchain.cuda_headers() or pytest.skip("no nvcc here")) / "crt" / "host_config.h"
+    for macro in ("__GNUC__", "__clang_major__"):
+        limit = re.search(rf"{macro} (>=?) (\d+)", header.read_text(errors="replace")) or pytest.skip("no nvcc here")
+        newest = int(limit[2]) - (limit[1] == ">=")
         predefines(program, macro, newest)
         assert check(root) == ""
         for version, words in ((newest + 1, f"up to {newest}:"), (8, "or newer:")):

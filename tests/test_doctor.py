@@ -15,8 +15,7 @@ from rich.console import Console
 
 from fourways import doctor, toolchain
 from fourways.doctor import Diagnosis, checks
-from fourways.doctor.checks import Finding, judge
-from fourways.doctor.tools import Tool, tools
+from fourways.doctor.checks import Finding, Tool, judge, tools
 from fourways.toolchain import Driver, Gpu
 
 DRIVER = Driver("580.159.04", "13.0")
@@ -146,24 +145,6 @@ def test_a_package_that_is_half_there(
     assert finding.what == "the package half lacks 2 of its files"
     remedy = "rm -rf .venv; make setup" if level == "error" else "pip install --force-reinstall --no-deps half"
     assert finding.remedy == remedy
-
-
-@pytest.mark.parametrize(
-    ("program", "line"),
-    [("g++", "#if __GNUC__ > 11"), ("clang++", "#if (__clang_major__ >= 12) || (__clang_major__ < 3)")],
-)
-def test_host_compiler_too_new_for_nvcc(sound: Tools, tmp_path: Path, program: str, line: str) -> None:
-    """The limit is read from the toolkit's own crt/host_config.h, which may hold bytes of any encoding."""
-    (tmp_path / "toolkit" / "include" / "crt" / "host_config.h").write_bytes(b"// \xff\n" + line.encode())
-    new = spoil(sound, "host compiler", path=layouts.script(tmp_path / program, "exit 0"))
-    warning = only(found(new), "warning")
-    assert "(12.2.0) is too new for this nvcc, which takes up to version 11" in warning.what
-    assert f"CXX={program}-11" in warning.remedy
-    assert found(spoil(new, "host compiler", version="11.4.0")) == []
-
-
-def test_the_limit_is_read_from_real_headers() -> None:
-    assert 13 <= (doctor.newest_host_compiler(toolchain.cuda_headers(), "gcc") or 0) < 99
 
 
 @pytest.mark.parametrize(

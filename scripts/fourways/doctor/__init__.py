@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fourways import files, toolchain
-from fourways.doctor.checks import Finding, judge, newest_host_compiler
-from fourways.doctor.tools import Tool, tools
+from fourways.doctor.checks import Finding, Tool, judge, tools
 from fourways.toolchain import Gpu
 
 STYLES = {"note": "cyan", "warning": "yellow", "error": "bold red"}

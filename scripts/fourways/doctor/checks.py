@@ -1,15 +1,17 @@
-"""Checks whether the tools of this machine work together. Each finding comes with its remedy."""
+"""The tools of this machine with their versions, and checks whether they work together; a finding has its remedy."""
 
+import contextlib
 import csv
 import importlib.metadata
 import re
+import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from fourways import kernels, toolchain
-from fourways.doctor.tools import Tool, origin
+from fourways import kernels, profiling, toolchain
 from fourways.toolchain import SETUP, Driver, Gpu, version
 
 LESSON_MACHINE = ("cupy", "numpy", "jupytext", "nbclient", "ipykernel", "matplotlib")
@@ -17,6 +19,65 @@ WITHOUT_GPU = "compiling, reading SASS, building the pybind11 module, the host w
 UPDATE_DRIVER = "update the NVIDIA driver, or take a toolkit no newer than it (`nvidia-smi` prints its CUDA version)"
 PYCUDA = "fourways install-pycuda"
 _GET_VERSION = "import pycuda.driver as d; print('CUDA %d.%d.%d' % d.get_version())"
+_BUILDERS = ("cmake", "ninja")
+_MODULES = {
+    "cupy": toolchain.CUPY,
+    "cuda.core": ("cuda-core",),
+    "cuda.bindings": ("cuda-bindings",),
+    "pycuda": ("pycuda",),
+    "pybind11": ("pybind11",),
+    "fourways_aot": ("fourways",),
+}
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool: its file or folder, None if it is missing, its version, and what named this place ("CUDA_PATH")."""
+
+    name: str
+    path: Path | None = None
+    version: str | None = None
+    why: str = ""
+
+
+def tools() -> dict[str, Tool]:
+    """Return every tool by its name, missing ones too. Each program is asked for its version."""
+    try:
+        host = toolchain.host_compiler()
+    except kernels.InputError:  # `_lacking` says why
+        host = None
+    beside = {name: shutil.which(name, path=Path(sys.executable).parent) or shutil.which(name) for name in _BUILDERS}
+    paths = {name: toolchain.program(name) for name in ("nvcc", "cuobjdump", "nvdisasm")}
+    with contextlib.suppress(FileNotFoundError):
+        paths["ncu"] = Path(profiling.find_ncu())
+    paths |= {"host compiler": host} | {name: Path(path) if path else None for name, path in beside.items()}
+    listed = [_tool(name, path, toolchain.program_version) for name, path in paths.items()]
+    for name in ("NVRTC", "nvJitLink"):  # the ones that CuPy and cuda.core load
+        library = toolchain.loaded_library(name if name == "nvJitLink" else name.lower())
+        listed.append(_tool(name, library, partial(toolchain.library_version, name)))
+    headers = toolchain.cuda_headers()
+    listed.append(_tool("CUDA headers", headers and headers / "cuda_runtime_api.h", toolchain.header_version, headers))
+    for module, names in _MODULES.items():
+        file = toolchain.installed(module)
+        told = next(iter(toolchain.distributions(*names).values()), None)
+        place = file.parent if file and file.stem == "__init__" else file
+        listed.append(_tool(module, place, partial(lambda version, _: version, told)))
+    if driver := toolchain.driver():
+        listed.append(Tool("driver", toolchain.loaded_library("cuda"), driver.version, f"CUDA {driver.cuda}"))
+    return {tool.name: tool for tool in listed}
+
+
+def _tool(name: str, file: Path | None, version: Callable[[Path], str | None], place: Path | None = None) -> Tool:
+    """Return a tool with the version that `version(file)` gives; its path is `place`, by default the file."""
+    path = place or file
+    return Tool(name, path, version(file), f"from {origin(path)}") if file and path else Tool(name, why="not found")
+
+
+def origin(path: Path) -> str:
+    """Return in words where a file comes from: the toolkit that holds it, or the folder."""
+    named = (words for root, words in toolchain.roots().items() if path.is_relative_to(root))
+    own = "this Python environment" if path.is_relative_to(sys.prefix) else f"PATH, {path.parent}"
+    return next(named, own)
 
 
 @dataclass(frozen=True)
@@ -37,7 +98,6 @@ def judge(tools: Tools, driver: Driver | None, gpus: Sequence[Gpu]) -> Findings:
     """Yield what is wrong with these tools (`tools.tools`), this driver and these GPUs, and between them."""
     yield from _lacking(tools, driver)
     yield from _installation()
-    yield from _host_compiler(tools)
     yield from _driver(tools, driver)
     yield from _nvrtc(tools, gpus)
     if driver and tools["pycuda"].path:  # without a driver PyCUDA cannot be imported, and that is no problem
@@ -46,7 +106,6 @@ def judge(tools: Tools, driver: Driver | None, gpus: Sequence[Gpu]) -> Findings:
 
 
 def _lacking(tools: Tools, driver: Driver | None) -> Findings:
-    """Look for what `toolchain.missing` knows, and for the other tools."""
     if reason := toolchain.missing("gpu"):
         what = f"{reason}. What works without: {WITHOUT_GPU}"
         yield Finding("GPU", "warning" if driver else "note", what, "nvidia-smi" if driver else "")
@@ -69,7 +128,6 @@ def _lacking(tools: Tools, driver: Driver | None) -> Findings:
 
 
 def _installation() -> Findings:
-    """Look for the clone, for what runs its lessons, and for the files that the installed packages list."""
     try:
         kernels.root()
     except FileNotFoundError as problem:
@@ -88,26 +146,6 @@ def _installation() -> Findings:
             remedy = f"rm -rf .venv; {SETUP}" if own else f"pip install --force-reinstall --no-deps {package.name}"
             what = f"the package {package.name} lacks {count} of its files"
             yield Finding("packages", "error" if own else "warning", what, remedy)
-
-
-def _host_compiler(tools: Tools) -> Findings:
-    host = tools["host compiler"]
-    if host.path is None:
-        return
-    kind, command = ("clang", "clang++") if "clang" in host.path.resolve().name else ("gcc", "g++")
-    newest = newest_host_compiler(tools["CUDA headers"].path, kind)
-    if newest and version(host.version).major > newest:
-        what = f"{host.path} ({host.version}) is too new for this nvcc, which takes up to version {newest}"
-        yield Finding("host compiler", "warning", what, f"install {command}-{newest} and set CXX={command}-{newest}")
-
-
-def newest_host_compiler(include: Path | None, kind: str) -> int | None:
-    """Return the newest major version of gcc or clang that nvcc accepts, from its crt/host_config.h, or None."""
-    header = include / "crt" / "host_config.h" if include else None
-    macro = {"gcc": "__GNUC__", "clang": "__clang_major__"}[kind]
-    text = header.read_text(errors="replace") if header and header.is_file() else ""
-    match = re.search(rf"{macro} (>=?) (\d+)", text)
-    return int(match[2]) - (match[1] == ">=") if match else None
 
 
 def _driver(tools: Tools, driver: Driver | None) -> Findings:
@@ -149,7 +187,6 @@ def _nvrtc(tools: Tools, gpus: Sequence[Gpu]) -> Findings:
 
 
 def _nvrtc_architectures() -> list[int]:
-    """Return the architectures that NVRTC compiles for, [75, 80, ...], or [] if the library cannot be loaded."""
     try:
         from cuda.bindings import nvrtc
 
