@@ -1,4 +1,4 @@
-"""Record, by CUPTI, what the GPU and the host do in a program; sum it up, and export it for Perfetto.
+"""Record, by CUPTI, what the GPU and the host do in a program; and sum it up.
 
 CUPTI is CUDA's profiling library. The package `cupti-python` brings it, and it needs no special rights. It notes the
 start and end of kernels, copies, CUDA API calls and NVTX ranges. Work on the GPU is measured by the GPU's clock, all
@@ -75,8 +75,6 @@ def record_here(path: str, *arguments: str) -> None:
 
 
 class _Recorder:
-    """A recorder of CUPTI's activities, from its creation on."""
-
     def __init__(self) -> None:
         from cuda.pathfinder import load_nvidia_dynamic_lib
         from cupti import cupti
@@ -212,25 +210,3 @@ def _union(rows: Sequence[Row]) -> list[tuple[float, float]]:
 def end(row: Row) -> float:
     """Return the end of a row, in seconds."""
     return float(row["start_seconds"] + row["seconds"])
-
-
-def trace_json(rows: Sequence[Row]) -> str:
-    """Return the rows in Chrome's trace event format for Perfetto: processes for host and GPU, lanes for streams."""
-
-    def place(row: Row) -> tuple[str, str]:  # rows that overlap without nesting need separate lanes
-        if row["kind"] in ON_GPU:
-            return "GPU", f"stream {row['stream']}"
-        return "host", f"API calls, thread {row['thread']}" if "thread" in row else f"{row['kind']}s"
-
-    places, pids = list(dict.fromkeys(map(place, rows))), {"host": 1, "GPU": 2}
-    events: list[Row] = [
-        {"ph": "M", "name": "process_name", "pid": pid, "args": {"name": process}} for process, pid in pids.items()
-    ]
-    for tid, (process, lane) in enumerate(places):
-        events.append({"ph": "M", "name": "thread_name", "pid": pids[process], "tid": tid, "args": {"name": lane}})
-    for row in rows:
-        details = {key: row[key] for key in ("clock", "bytes", "symbol", "grid", "block", "registers") if key in row}
-        at = {"pid": pids[place(row)[0]], "tid": places.index(place(row))}
-        at |= {"ts": round(row["start_seconds"] * 1e6, 3), "dur": round(row["seconds"] * 1e6, 3)}  # µs
-        events.append({"ph": "X", "name": row["name"], "cat": row["kind"], "args": details} | at)
-    return json.dumps({"traceEvents": events, "displayTimeUnit": "ns"}, ensure_ascii=False) + "\n"

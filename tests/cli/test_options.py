@@ -24,7 +24,6 @@ from fourways.cli import options
         ("time 1 --json README.md/a.json", "README.md/a.json: there is no folder"),
         ("build 1 --json nowhere/rows.json", "nowhere/rows.json: there is no folder"),
         ("link --json /proc/rows.json", "/proc/rows.json: nothing can be written in /proc"),
-        ("timeline README.md --trace cpp", "cpp is a folder"),
         ("profile 1 --report mine.txt", "a report is a .ncu-rep file"),
         ("run --timeout soon", "Invalid value for '--timeout'"),
     ],

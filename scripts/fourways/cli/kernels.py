@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from fourways import files, toolchain
+from fourways import toolchain
 from fourways.cli import options
 
 
@@ -176,19 +176,12 @@ def timeline(
         Path, typer.Argument(exists=True, dir_okay=False, help="A Python program, which waits for the GPU at its end.")
     ],
     arguments: Annotated[list[str] | None, typer.Argument(help="The program's arguments.")] = None,
-    trace: Annotated[
-        Path | None,
-        typer.Option(help="The JSON file to write for Perfetto (ui.perfetto.dev).", callback=options.writable),
-    ] = None,
     json_file: options.Json = None,
 ) -> None:
     """Show when host and GPU did what in a program, recorded by CUPTI: kernels, copies, CUDA calls.
 
     `fourways timeline program.py` sums up the GPU's work in a Python program of your own, and the gaps between.
-
-    `fourways timeline program.py --trace trace.json` also writes all that was recorded for Perfetto, which draws it.
-    Comments of one word in the program, such as `# import` or `# launch`, and NVTX ranges have lanes there. It needs a
-    GPU, but no rights to its counters.
+    `--json` keeps all that was recorded, NVTX ranges too. It needs a GPU, but no rights to its counters.
     """
     from fourways import timeline
     from fourways.tables import Table
@@ -197,6 +190,4 @@ def timeline(
         rows = timeline.record(program, *(arguments or ()))
     table = timeline.table(rows)
     options.console.print(table)
-    if trace:
-        files.write_text(trace, timeline.trace_json(rows))
     options.keep(json_file, [table, Table("timeline", rows)])
