@@ -173,7 +173,6 @@ def _value(row: tables.Row) -> str:
 
 
 def _launch(rows: Sequence[tables.Row]) -> list[tables.Column]:
-    """Return the column that names the launch, if there are several."""
     several = len({row["launch"] for row in rows}) > 1
     return [("launch", lambda row: f"{row['launch']}: {row['kernel']}")] if several else []
 

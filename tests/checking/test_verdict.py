@@ -2,14 +2,13 @@
 
 import re
 import sys
-import time
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from fourways import checking, host
-from fourways.checking import arrays, at_sizes
+from fourways.checking import arrays
 from fourways.ways import Ways
 
 
@@ -317,19 +316,6 @@ def test_an_exercise_varies_its_scalars(capsys: pytest.CaptureFixture[str]) -> N
     asked = {"make_inputs": lambda size: (np.float32(2.5), *make_inputs(size)), "reference": lambda a, x: a * x}
     assert checking.exercise(scaled, **asked)
     assert not checking.exercise(a_constant, **asked)
-
-
-def test_a_check_that_takes_long_says_what_it_is_doing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(at_sizes, "PATIENCE", 0.01)
-    said: list[str] = []
-
-    def slowly(x: np.ndarray, y: np.ndarray) -> None:
-        time.sleep(0.1)
-        y[:] = x
-
-    ways = Ways("copy", lambda size: (np.ones(size),), lambda x: x, {"host": slowly})
-    checking.check(ways, [3], tell=said.append)
-    assert said == ["still checking copy_host, size 3"]
 
 
 def test_a_notebook_shows_one_line() -> None:

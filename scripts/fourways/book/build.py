@@ -91,7 +91,6 @@ def _help(commands: TyperGroup) -> str:
 
 
 def _way_styles() -> str:
-    """Return the style sheet with the ways' colours, the same as in plots."""
     themes = {"": "colour", "html[data-theme=dark] ": "dark_colour"}
     return "".join(
         f"{theme}:is(.tag_way-{name}, .way-{name}) {{ --way: {getattr(way, colour)}; }}\n"

@@ -95,7 +95,6 @@ def _asked(path: Path, entry: str, options: Sequence[str], more: str = "", compi
 
 
 def _shown(ptx: str, number: int) -> str:
-    """The type that the empty kernel of this number tells."""
     name = re.search(rf"\.entry (_ZN18fourways_signature5show_ILi{number}E\w+)", ptx)
     return kernels.demangled(name[1]) if name else ""
 
@@ -108,7 +107,6 @@ def _kernel(ptx: str) -> re.Match[str] | None:
 
 
 def _limits(ptx: str) -> Limits:
-    """The limits of the kernel."""
     if not (entry := _kernel(ptx)):
         return Limits()
     told = {name: tuple(map(int, numbers.split(","))) for name, numbers in _DIRECTIVE.findall(entry[2])}

@@ -19,9 +19,6 @@ from fourways.ways import Ways, is_host
 SIZES = (0, 1, 31, 32, 33, 255, 256, 257, 1009, 65_537, 1_000_003)
 """Sizes that break a kernel with a wrong tail: nothing, one, around a warp, around a block, primes, many blocks."""
 
-PATIENCE = 10
-"""The seconds after which a check says what it is doing."""
-
 
 def exercise(
     function: Callable[..., None],
@@ -50,7 +47,6 @@ def exercise(
 
 
 def _problem(function: Callable[..., None], inputs: tuple, expected: Any, rtol: float, launches: int) -> str | None:
-    """Return what is wrong with one call of a learner's function, or None."""
     before = host.HostKernel.launches
     try:
         problem = verdict(function, "host", inputs, expected, rtol)
@@ -111,18 +107,13 @@ class Outcomes(Table):
         return " ".join([f"Right {count}: {', '.join(right)}.", *rest])
 
 
-def check(
-    ways: Ways,
-    sizes: Iterable[int] = (),
-    timeout: int | None = None,
-    tell: Callable[[str], Any] = lambda _: None,
-) -> Outcomes:
+def check(ways: Ways, sizes: Iterable[int] = (), timeout: int | None = None) -> Outcomes:
     """Check every way that can run here at every size against the reference, and return the outcomes as a table.
 
     The sizes are by default the ways' own, or else SIZES. Raises CheckFailure after all have run, naming each wrong way
     with its first wrong size and element; at once where the GPU can do nothing more. A call on a GPU that has not come
     to its end in `timeout` seconds ends this process, with exit code 1: nothing less stops a kernel there. The host way
-    stops its kernels itself (`host.compile`). `tell` gets a line on each call that takes longer than ten seconds.
+    stops its kernels itself (`host.compile`).
     """
     sizes = tuple(sizes) or ways.sizes or SIZES
     questions = {size: ways.question(size) for size in sizes}
@@ -136,7 +127,7 @@ def check(
         for size, question in questions.items():
             what = f"{ways.called(way)}, size {size}"
             try:
-                with _after(PATIENCE, tell, f"still checking {what}"), _after(limit, _end, f"{what}: {no_end}"):
+                with _ending(limit, f"{what}: {no_end}"):
                     problem = verdict(function, way, *question)
             except CheckFailure as failure:
                 row["outcome"] = f"{what}: {failure}"
@@ -158,9 +149,14 @@ def check(
 
 
 @contextmanager
-def _after(seconds: float | None, act: Callable[[str], Any], words: str) -> Iterator[None]:
-    """Call `act(words)` if the block takes more than `seconds`; never without a number."""
-    timer = threading.Timer(seconds or 0, act, [words])
+def _ending(seconds: float | None, words: str) -> Iterator[None]:
+    """End this process with these words if the block takes more than `seconds`; never without a number."""
+
+    def end() -> None:
+        print(words, file=sys.stderr, flush=True)
+        os._exit(1)
+
+    timer = threading.Timer(seconds or 0, end)
     timer.daemon = True
     if seconds:
         timer.start()
@@ -168,12 +164,6 @@ def _after(seconds: float | None, act: Callable[[str], Any], words: str) -> Iter
         yield
     finally:
         timer.cancel()
-
-
-def _end(words: str) -> None:
-    """End this process with these words."""
-    print(words, file=sys.stderr, flush=True)
-    os._exit(1)
 
 
 def search(build: Callable[[], Ways], sanitizer: str) -> tuple[int, ...]:

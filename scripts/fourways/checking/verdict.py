@@ -70,7 +70,6 @@ def verdict(
 
 
 def _outside(placed: Sequence[Any], inputs: int, expected: Expected) -> str | None:
-    """Return a line on the first array beside which somebody wrote, or None. The outputs stand behind the inputs."""
     names = [_input(number, expected) for number in range(inputs)]
     names += [f"the output array {name}".strip() for name in (expected if isinstance(expected, Mapping) else [""])]
     for name, each in zip(names, placed, strict=True):

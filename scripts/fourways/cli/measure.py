@@ -57,7 +57,7 @@ def check(
     def same(got, right): ...  # judges dictionaries, say, in any order
     ```
 
-    `launch` may name the arguments that it needs: `launch(size, x)`. More: `python -m pydoc fourways.own_kernel`.
+    `launch` may name the arguments that it needs: `launch(size, x)`. Answers may differ by `atol + rtol * abs(right)`.
 
     `fourways check my.cu --case my_case.py --sanitize thread` runs the kernel on the CPU and names the lines of a race
     between threads of a block or between blocks. `--sanitize address` names the lines that use an array beyond its
@@ -117,7 +117,7 @@ def _checked(target: Any, way: Sequence[str] | None, timeout: int) -> Sequence[R
         ways = _ways(target, way, lambda what: status.update(f"compiling {what}"))
     for name in target.case.unset if target.case else ():
         options.tell(f'{name} holds zeros: a case sets it by constants = {{"{name}": array}}', "yellow")
-    table = checking.check(ways, timeout=timeout, tell=options.tell)
+    table = checking.check(ways, timeout=timeout)
     options.console.print(table)
     if target.case and all(map(is_host, ways.runnable)):
         line, is_compiled = own_kernel.on_a_gpu(target.case.source)
@@ -130,7 +130,6 @@ def _checked(target: Any, way: Sequence[str] | None, timeout: int) -> Sequence[R
 
 
 def _sanitized(target: Any, sanitizer: str) -> Row:
-    """Check the host way under a sanitizer, and return the row."""
     from fourways import checking, host
 
     sizes = checking.search(lambda: _ways(target, ["host"]), sanitizer)

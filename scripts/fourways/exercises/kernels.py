@@ -269,7 +269,6 @@ def check_smooth(kernel: str, case: str) -> str:
 
 
 def _fault(kernel: str, case: str) -> str:
-    """Return what is wrong with a kernel by a case, or ""."""
     with tempfile.TemporaryDirectory() as folder:
         for name, text in {"smooth.cu": kernel, "smooth_case.py": case}.items():
             Path(folder, name).write_text(text, encoding="utf-8")

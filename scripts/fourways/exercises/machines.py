@@ -125,7 +125,6 @@ def check_get_or_build(get_or_build: Answer) -> str:
 
 
 def _ask(function: bytes, folder: Path, barrier: Any) -> Any:
-    """Call the learner's function in a process of the pool; return what came, or "failed"."""
     import cloudpickle
 
     def build() -> bytes:

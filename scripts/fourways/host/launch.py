@@ -164,7 +164,6 @@ def _check_scalar(parameter: Parameter, value: Any) -> np.ndarray:
 
 
 def _struct(parameter: Parameter, value: Any) -> np.void | np.ndarray:
-    """A struct as it came: `np.void`, or a NumPy array without dimensions."""
     wanted = f"{parameter.type} of {parameter.size} bytes is wanted"
     if not isinstance(value, np.void) and not (isinstance(value, np.ndarray) and value.shape == ()):
         raise TypeError(f"{_kind(value)} came; {wanted} (as np.void, or as a NumPy array without dimensions)")

@@ -173,7 +173,6 @@ def _end(process: subprocess.Popen, owner: int, files: tuple) -> None:
 
 
 def _taken(file: FileIO) -> bytes:
-    """Return what the program wrote into this file, and empty the file."""
     text = os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0)
     os.ftruncate(file.fileno(), 0)
     return text

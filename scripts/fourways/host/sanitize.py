@@ -69,7 +69,6 @@ def finding(report: str) -> str:
 
 
 def _outside(report: str, width: int) -> str | None:
-    """The element outside of an array, `width` bytes wide, if AddressSanitizer names the array."""
     for match in _OUTSIDE.finditer(report):
         if match["region"] or kernels.is_file(match["file"]):  # not a variable of cpp/host nearby
             size, after = int(match["region"] or match["size"]), match["side"] in ("after", "to the right of")
@@ -79,7 +78,6 @@ def _outside(report: str, width: int) -> str | None:
 
 
 def _raced(report: str, address: int, width: int) -> str | None:
-    """The element at `address`, `width` bytes wide, if ThreadSanitizer names the array."""
     if match := _RACED.search(report):
         return _element((address - int(match["start"], 16)) // width, match["name"], int(match["size"]) // width)
     return None

@@ -140,7 +140,6 @@ def _no_host_way(path: Path, reason: str) -> ValueError:
 
 
 def _error(path: Path, words: str) -> CompileError | ValueError:
-    """The error for the compiler's words: a ValueError where the host way lacks a function."""
     if not (lacking := _LACKING.search(words)):
         return CompileError(f"{path.name} does not compile with {toolchain.host_compiler()}:\n{words}")
     where = f"{Path(lacking['file']).name}:{lacking['line']}"
@@ -179,6 +178,5 @@ def _shared(match: re.Match[str]) -> str:
 
 
 def _place(text: str, at: int) -> tuple[str, int]:
-    """The file and the line of a place in a preprocessed text."""
     marker = next(reversed([*_MARKER.finditer(text, 0, at)]))
     return marker[2], int(marker[1]) + text.count("\n", marker.end(), at)

@@ -19,7 +19,6 @@ from fourways.kernels.declarations import (
     Variable,
     declared,
     meant,
-    safe_name,
     without_comments,
     without_directives,
 )

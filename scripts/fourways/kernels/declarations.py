@@ -1,6 +1,5 @@
 """The kernels and variables that a C++ text declares, read without a compiler."""
 
-import keyword
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -37,7 +36,6 @@ class Declared:
     start: int = 0
     body: int = 0
     end: int = 0
-    is_overloaded: bool = False
     bounds: str = ""
     cluster: str = ""
 
@@ -140,13 +138,11 @@ def _kernel(head: str, scopes: list[str | None]) -> Declared | None:
 
 
 def _add(kernel: Declared, kernels: dict[str, Declared]) -> None:
-    """Add a kernel to those before it: a definition takes the place of a declaration."""
     before = kernels.get(kernel.name)
     if before and before.body and not kernel.body:
         return
     if before:
         kernel.is_c |= before.is_c
-        kernel.is_overloaded = before.is_overloaded or bool(before.body)
         kernel.bounds, kernel.cluster = kernel.bounds or before.bounds, kernel.cluster or before.cluster
     kernels[kernel.name] = kernel
 
@@ -197,20 +193,10 @@ def meant(there: Mapping[str, Declared], entry: str | None, file: str) -> str:
         raise InputError(f"no kernel {entry!r} in {file}; there are: {usable}")
     if len(names) > 1:
         raise InputError(f"{entry!r} can be {' or '.join(names)}: give the whole name")
-    if (kernel := there[names[0]]).is_overloaded:
-        raise InputError(f"{file} holds several kernels called {kernel.name}: give each a name of its own")
+    kernel = there[names[0]]
     if kernel.template is not None and not less:
         raise InputError(f"{kernel.name} is a template: name an instance, such as {kernel.example}")
     return f"{kernel.name}{less}{instance}"
-
-
-def safe_name(text: str) -> str:
-    """Return a Python name for a C++ name or type: letters, digits and `_`, with an underscore behind a keyword.
-
-    `geometry::Clip<float>` becomes `geometry_Clip_float`, and `lambda` becomes `lambda_`.
-    """
-    name = re.sub(r"\W+", "_", re.sub(r"^\W+|\W+$", "", text))
-    return f"{name}_" if keyword.iskeyword(name) else name
 
 
 def split(text: str) -> list[str]:

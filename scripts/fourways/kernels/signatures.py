@@ -32,32 +32,23 @@ _QUALIFIED = re.compile(r"\s*\b(?:const|volatile)\b")
 # namespaces that nobody writes: those of a library's version, and those without a name
 _UNWRITTEN = re.compile(r"::(?:__\d+|\w+_NS)(?=::)|\(anonymous namespace\)::")
 _VECTOR = re.compile(r"(?:const )?(?:(float|double)|(u?)(?:char|short|int|long|longlong))([1-4])(?:_16a|_32a)?(?: \*)?")
-DTYPES = {
-    "bool": "bool",
-    "char": "int8",
-    "signed char": "int8",
-    "unsigned char": "uint8",
-    "short": "int16",
-    "unsigned short": "uint16",
-    "int": "int32",
-    "unsigned int": "uint32",
-    "wchar_t": "int32",
-    "char16_t": "uint16",
-    "char32_t": "uint32",
-    "long": "int64",
-    "unsigned long": "uint64",
-    "long long": "int64",
-    "unsigned long long": "uint64",
-    "__half": "float16",
-    "float": "float32",
-    "double": "float64",
-    "float2": "complex64",
-    "double2": "complex128",
-    "cuda::std::complex<float>": "complex64",
-    "cuda::std::complex<double>": "complex128",
-    "thrust::complex<float>": "complex64",
-    "thrust::complex<double>": "complex128",
+_C_TYPES = {
+    "bool": ("bool",),
+    "int8": ("char", "signed char"),
+    "uint8": ("unsigned char",),
+    "int16": ("short",),
+    "uint16": ("unsigned short", "char16_t"),
+    "int32": ("int", "wchar_t"),
+    "uint32": ("unsigned int", "char32_t"),
+    "int64": ("long", "long long"),
+    "uint64": ("unsigned long", "unsigned long long"),
+    "float16": ("__half",),
+    "float32": ("float",),
+    "float64": ("double",),
+    "complex64": ("float2", "cuda::std::complex<float>", "thrust::complex<float>"),
+    "complex128": ("double2", "cuda::std::complex<double>", "thrust::complex<double>"),
 }
+DTYPES = {name: dtype for dtype, names in _C_TYPES.items() for name in names}
 """NumPy's names for C's types of numbers, such as `unsigned char`."""
 
 

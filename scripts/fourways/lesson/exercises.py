@@ -55,7 +55,6 @@ def _judges(statement: ast.stmt) -> bool:
 
 
 def _binding(tree: ast.AST) -> Iterator[str]:
-    """Yield the names that a piece of code binds, outside of its functions."""
     if isinstance(tree, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
         yield tree.name
     elif isinstance(tree, ast.Name) and isinstance(tree.ctx, ast.Store):

@@ -81,7 +81,6 @@ def alone(lesson: Lesson) -> Any:
 
 
 def _plain(lesson: Lesson, solutions: bool) -> Any:
-    """Return a lesson as a notebook for Jupyter."""
     import nbformat
 
     notebook, addresses = copy.deepcopy(lesson.notebook), _addresses()
@@ -125,7 +124,6 @@ def _picture(match: re.Match[str]) -> str:
 
 
 def _addresses() -> dict[str, str]:
-    """Return the address of each source in `book/references.bib`, by its key."""
     text = (kernels.root() / "book" / "references.bib").read_text(encoding="utf-8")
     entries = re.findall(r"^@\w+\{([^,]+),.*?\b(?:url|doi) = \{([^}]+)\}", text, re.DOTALL | re.MULTILINE)
     return {key: urljoin("https://doi.org/", url_or_doi) for key, url_or_doi in entries}
@@ -173,6 +171,5 @@ def _grade(notebook: Any, lesson: Lesson) -> None:
 
 
 def _nbgrader(cell: str, **given: bool | int) -> dict[str, Any]:
-    """Return nbgrader's metadata of the cell with this id, by version 3 of its schema."""
     flags = dict.fromkeys(("grade", "solution", "locked", "task"), False)
     return {"schema_version": 3, "grade_id": cell, **flags, **given}

@@ -93,7 +93,6 @@ def _recording(slug: str) -> Path:
 
 
 def _read(recording: Path) -> Any:
-    """Return a recorded notebook, or None if there is no such file."""
     import nbformat
 
     return nbformat.read(recording, 4) if recording.is_file() else None

@@ -111,7 +111,6 @@ def _path(lesson: Lesson) -> Path:
 
 
 def _write(result: LessonRun, stamped: bool) -> None:
-    """Write an executed notebook to `build/lessons`, stamped if asked."""
     import nbformat
 
     if stamped:
@@ -145,7 +144,6 @@ def _kill_kernels(futures: Sequence[Future[LessonRun]]) -> None:
 
 
 def _execute(result: LessonRun, progress: Progress, timeout: int, environment: dict[str, str]) -> None:
-    """Execute the cells of the result's notebook in a Jupyter kernel, and note in the result what happens."""
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fourways import kernels, ways
-from fourways.kernels import InputError, safe_name
+from fourways.kernels import InputError
 from fourways.lesson.notebook import Lesson, LessonError, find
 from fourways.ways import WAYS, Ways
 
@@ -99,10 +99,10 @@ def program(lesson: Lesson, way: str, size: int) -> str:
 
 
 def _case_program(case: Case, way: str, size: int) -> str:
-    name, setup = f"{safe_name(case.kernel)}_{way}", _SETUP.format(path=str(case.path), file=str(case.file))
+    setup = _SETUP.format(path=str(case.path), file=str(case.file))
     more = {"in_place": case.in_place, "rtol": case.rtol, "atol": case.atol}
-    cell = f"{name} = case.function({way!r})"
-    return _PROGRAM.format(setup=setup, cell=cell, call=f"{name}(*way_arguments)", size=size, **more)
+    cell = f"own_kernel = case.function({way!r})"
+    return _PROGRAM.format(setup=setup, cell=cell, call="own_kernel(*way_arguments)", size=size, **more)
 
 
 def collect(namespace: Mapping[str, Any], rtol: float = 0.0) -> Ways:

@@ -178,7 +178,6 @@ class Case:
         return self.right(int(size), dict.fromkeys(self._names) | dict(zip(self.given, given, strict=True)))
 
     def _declared(self, there: Mapping[str, Declared]) -> Declared:
-        """Find the kernel that the case means, and set its whole name."""
         named = self._case.defines.get("kernel")
         try:
             self.kernel = kernels.meant(there, named, self.path.name)
@@ -201,7 +200,6 @@ class Case:
         return list(names)
 
     def _answers(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what the case's `reference` returns, if it names outputs."""
         given = {name: types.read_only(value) for name, value in arguments.items() if value is not None}
         answers = self._case.called("reference", **given)
         if not isinstance(answers, dict):
@@ -236,5 +234,4 @@ class Case:
 
 
 def _kind(value: Any) -> Any:
-    """The dtype of an argument, and whether it is an array; None for None."""
     return None if value is None else (value.dtype, isinstance(value, np.ndarray))

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fourways.kernels import InputError, NotThereError, safe_name
+from fourways.kernels import InputError, NotThereError
 
 
 class CaseError(InputError):
@@ -27,10 +27,7 @@ class CaseFile:
         try:
             self.defines: dict[str, Any] = runpy.run_path(str(path), run_name=path.stem)
         except (Exception, SystemExit) as error:
-            hint = ""
-            if isinstance(error, ModuleNotFoundError) and path.with_name(f"{error.name}.py").is_file():
-                hint = f"; a case stands alone: put what it needs of {error.name}.py into it"
-            raise CaseError(f"{path.name}{self._line(error)} cannot be run: {_words(error)}{hint}") from None
+            raise CaseError(f"{path.name}{self._line(error)} cannot be run: {_words(error)}") from None
 
     def several(self, key: str, kind: type) -> tuple:
         """The tuple `key`, of values of one kind; empty where it is not there."""
@@ -64,8 +61,7 @@ class CaseFile:
                 self.refuse(f"{key}: its first parameter gets the size: write {key}(size, {first.name})")
             del named["size"]  # a parameter of the kernel of the same name
         if not any(each.kind is each.VAR_KEYWORD for each in taken):
-            names = {safe_name(name): name for name in named}  # a parameter of C++ may be called lambda
-            named = {each.name: named[names[each.name]] for each in taken if each.name in names}
+            named = {each.name: named[each.name] for each in taken if each.name in named}
         try:
             return function(*positional, **named)
         except (Exception, SystemExit) as error:
@@ -86,12 +82,10 @@ class CaseFile:
         raise CaseError(f"{self.path.name}: {problem}")
 
     def _line(self, error: BaseException) -> str:
-        """The line of the file in which an error was raised."""
         frames = traceback.extract_tb(error.__traceback__)
         lines = [frame.lineno for frame in frames if frame.filename == str(self.path)]
         return f", line {lines[-1]}" if lines else ""
 
 
 def _words(error: BaseException) -> str:
-    """The type and the message of an error, in one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())

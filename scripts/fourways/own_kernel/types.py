@@ -172,7 +172,6 @@ def _compare(thing: Thing, parameter: Parameter, members: Sequence[Parameter], k
 
 
 def _compare_constant(name: str, array: np.ndarray, whole: Parameter, *members: Parameter) -> None:
-    """Raise InputError where a constant does not fit the module's variable."""
     if array.nbytes != whole.element_size:
         raise InputError(
             f"constants: {name}: {array.nbytes} bytes came; the kernel's variable has {whole.element_size}"
@@ -215,7 +214,6 @@ def _compare_fields(name: str, dtype: np.dtype, type: str, size: int, members: S
 
 
 def _fields(dtype: np.dtype, path: str = "", offset: int = 0) -> Iterator[_Field]:
-    """The fields of a dtype, and those of the structs in it."""
     for name in dtype.names or ():
         inner, start = dtype.fields[name][:2]  # type: ignore[index]  # a dtype with names has fields
         numbers = inner.base
@@ -231,7 +229,6 @@ def _is(dtype: np.dtype, *names: str | None) -> bool:
 
 
 def _is_nan(array: np.ndarray) -> np.ndarray:
-    """Which elements are NaN, or hold one in a field."""
     nan = np.zeros(array.shape, bool)
     for name in array.dtype.names or (...,):
         numbers = array[name]
@@ -241,5 +238,4 @@ def _is_nan(array: np.ndarray) -> np.ndarray:
 
 
 def _first(places: np.ndarray) -> int | None:
-    """The number of the first element that is true."""
     return int(places.argmax()) if places.any() else None

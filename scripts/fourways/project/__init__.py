@@ -85,7 +85,6 @@ def _kernel_files(case: Case) -> dict[Path, str]:
 
 
 def _context(case: Case) -> dict[str, Any]:
-    """Return what the templates name."""
     sizes = sorted({*case.sizes}) or [0, 1, 33, 1000]
     given = {size: case.arguments(size) for size in sizes}
     right = {size: case.right(size, given[size]) for size in sizes}

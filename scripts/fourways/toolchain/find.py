@@ -68,7 +68,6 @@ def in_roots(*patterns: str) -> list[Path]:
 
 
 def _unique(paths: Iterable[Path]) -> list[Path]:
-    """Drop the paths that lead to a file which an earlier path leads to."""
     unique: dict[Path, Path] = {}
     for path in paths:
         unique.setdefault(path.resolve(), path)
