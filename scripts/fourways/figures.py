@@ -141,8 +141,7 @@ def stacked_bars(
 def bars(panels: Mapping[str, Mapping[str, float]], show: Any, colours: Mapping[str, str], title: str) -> Any:
     """Draw horizontal bars, one panel above the other: `panels[panel][bar]` is a length.
 
-    `show(value)` is the text at a bar's end. `colours[bar]` is a bar's colour, grey if it has none. Each panel has its
-    own scale, from 0.
+    `show(value)` is the text at a bar's end. `colours[bar]` is its colour, or it is grey. Each panel has its own scale.
     """
     axes = _axes([len(values) for values in panels.values()], title)
     for ax, (panel, values) in zip(axes, panels.items(), strict=True):

@@ -91,8 +91,7 @@ def sweep(folder: Path, prefix: str) -> None:
 def source_file(source: str | Path) -> Path:
     """Return the path of a kernel's file. `source` is a path, or the kernel's text, which is kept in a file.
 
-    A text is a `str` with `__global__` in it. It is kept as `kernel.cu` in the cache folder, in a folder of its own, so
-    the same text has the same path.
+    A text is a `str` with `__global__` in it. It is kept as `kernel.cu` in a folder of the cache that is its own.
     """
     if "__global__" not in str(source):
         return Path(source)

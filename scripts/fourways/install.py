@@ -1,7 +1,4 @@
-"""PyCUDA built from source, which has no wheels, and the wheelhouse: a folder of wheels for a machine without network.
-
-pip runs for any interpreter of this machine; of its errors the lines that matter are shown.
-"""
+"""PyCUDA built from source, as it has no wheels, and a wheelhouse: a folder of wheels for a machine without network."""
 
 import importlib.metadata
 import importlib.util
@@ -60,8 +57,7 @@ class InstallError(RuntimeError):
 def install_pycuda(log: Callable[[str], None] = print) -> None:
     """Build PyCUDA, install it in this environment with requirements-gpu.lock, and import it in a fresh process.
 
-    Does nothing if the right version is installed and can be imported. Needs nvcc, CUDA's headers and a C++ compiler,
-    but no driver. Raises InstallError.
+    Does nothing if the right version can be imported. Needs nvcc, CUDA's headers, a C++ compiler. Raises InstallError.
     """
     problem = pycuda_problem()
     if problem is None:
@@ -113,8 +109,7 @@ def build_variables(work: Path) -> dict[str, str]:
 
     PyCUDA's setup.py takes the toolkit whose nvcc is first on PATH, and links libcuda.so and libcurand.so by these
     names. A machine without a driver has no libcuda.so, and the wheels hold only libcurand.so.10. So `work` gets a
-    link libcurand.so, and an empty libcuda.so with the driver's soname, which is enough to link.
-    Raises InstallError, which names what is missing.
+    link libcurand.so, and an empty libcuda.so with the driver's soname. Raises InstallError, naming what is missing.
     """
     compiler, nvcc = toolchain.host_compiler(), toolchain.nvcc()
     if compiler is None:

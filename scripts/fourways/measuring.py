@@ -5,8 +5,7 @@ follows the same call, so inputs are in the L2 cache as far as they fit. *cold L
 by reading other data. *launch (host)* is the host's time for a call that it does not wait for. *launch (graph)* is the
 GPU's time for a kernel of one element (for a case, of its smallest size) that a CUDA graph repeats.
 
-The ways on the GPU take turns, so that a slow moment of the machine slows all of them. A way whose answer is wrong
-before the samples or after them is not timed. The clocks are those of `timing`.
+A way whose answer is wrong before the samples or after them is not timed. The clocks are those of `timing`.
 """
 
 import contextlib

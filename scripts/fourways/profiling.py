@@ -81,23 +81,18 @@ def ncu(
         print(*(f"{name}={value}" for name, value in kept.items()), shlex.join(words))
         both: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "errors": "replace"}
         done = subprocess.run(words, env=os.environ | dict(variables or {}) | kept, **both)
-    if done.returncode or not path.is_file() or "ERR_NVGPUCTRPERM" in done.stdout:
-        raise refused(done.stdout)
+    if "ERR_NVGPUCTRPERM" in done.stdout:
+        raise PermissionError(_NO_RIGHT)
+    if done.returncode or not path.is_file():
+        raise RuntimeError(f"ncu made no report:\n{done.stdout.strip()}")
     return path
-
-
-def refused(output: str) -> Exception:
-    """Return the error for a run of ncu that made no report: missing rights, or the words of its output."""
-    if "ERR_NVGPUCTRPERM" in output:
-        return PermissionError(_NO_RIGHT)
-    return RuntimeError(f"ncu made no report:\n{output.strip()}")
 
 
 def metrics(report: Path | str, names: Sequence[str] = tuple(METRICS)) -> tables.Table:
     """Return the metrics of a report by ncu's own names, with value, unit and meaning, for each launch of a kernel.
 
-    A metric that is not in `METRICS` has the description that the report holds. The value of a metric that the report
-    lacks is None. Raises as `actions` does.
+    A metric that is not in `METRICS` has the report's description; one that the report lacks has the value None. Raises
+    as `actions` does.
     """
     rows: list[tables.Row] = []
     for launch, action in enumerate(actions(report), 1):
@@ -116,8 +111,7 @@ def lines(report: Path | str, count: int = 8) -> tables.Table:
 
     ncu notes at regular intervals where a warp stands: a line with many samples is where warps spend their time.
     `samples` and `instructions` (executed, counted once a warp) are numbers of the line, and `source` is its text, or
-    empty if the report does not hold it. There are no lines for a kernel compiled without `-lineinfo`. Raises as
-    `actions` does.
+    empty if the report lacks it. A kernel compiled without `-lineinfo` has no lines. Raises as `actions` does.
     """
     rows: list[tables.Row] = []
     for launch, action in enumerate(actions(report), 1):
@@ -142,8 +136,7 @@ def lines(report: Path | str, count: int = 8) -> tables.Table:
 def actions(report: Path | str) -> list[Any]:
     """Return the launches in a report, as `ncu_report.IAction`.
 
-    Raises ImportError without the package ncu-report, FileNotFoundError for a missing file, ValueError for a file that
-    holds no launch.
+    Raises ImportError without the package ncu-report, FileNotFoundError, and ValueError for a file without a launch.
     """
     try:
         import ncu_report

@@ -33,8 +33,7 @@ def record(program: fresh_process.Program, *arguments: str) -> list[Row]:
     stage: see `fresh_process`), `name`, `clock` (device or host), `start_seconds` from the first row's start, and
     `seconds`. Work on the GPU also has `stream`, copies and memsets have `bytes`, API calls have `thread`, and kernels
     have `grid`, `block`, `registers` and `symbol` (the name in the machine code, of which `name` is the readable part).
-    The program must wait for the GPU before it ends. Raises RuntimeError if this machine cannot record or the program
-    fails.
+    The program must wait for the GPU before it ends. Raises RuntimeError if it fails or this machine cannot record.
     """
     if reason := toolchain.missing("gpu"):
         raise RuntimeError(f"no timeline: {reason}")
@@ -199,14 +198,9 @@ def _union(rows: Sequence[Row]) -> list[tuple[float, float]]:
     """Return the spans of rows, in order of time, joined if they overlap."""
     joined: list[tuple[float, float]] = []
     for row in rows:
-        start, until = row["start_seconds"], end(row)
+        start, until = row["start_seconds"], row["start_seconds"] + row["seconds"]
         if joined and start <= joined[-1][1]:
             start, before = joined.pop()
             until = max(until, before)
         joined.append((start, until))
     return joined
-
-
-def end(row: Row) -> float:
-    """Return the end of a row, in seconds."""
-    return float(row["start_seconds"] + row["seconds"])

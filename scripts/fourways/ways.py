@@ -25,8 +25,7 @@ class Way:
     `name` is that in tags, options and tables: a lesson's function is `<kernel>_<name>`, its cell `way-<name>`. `short`
     is its name in figures. `colour` is its colour in all figures, with a contrast of at least 3 to 1 on a white page,
     `dark_colour` that on a dark one. `needs` are tools and packages, as `toolchain.missing` names them. `on_host`: it
-    computes on NumPy arrays, without a GPU. `has_own_streams`: its launches take streams of its own library, and none
-    of CuPy's.
+    computes on NumPy arrays, without a GPU. `has_own_streams`: its launches take no streams of CuPy's.
     """
 
     name: str
@@ -54,11 +53,9 @@ figures.COLOURS.update({name: way.colour for name, way in WAYS.items()})
 
 
 def missing(name: str) -> str | None:
-    """The reason why a way cannot run here, with the remedy, or None. Raises ValueError for a name that no way has."""
+    """The reason why a way cannot run here, with the remedy, or None."""
     from fourways import toolchain
 
-    if name not in WAYS:
-        raise ValueError(f"no way {name!r}; there are: {', '.join(WAYS)}")
     return next((reason for need in WAYS[name].needs if (reason := toolchain.missing(need))), None)
 
 

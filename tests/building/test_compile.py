@@ -135,18 +135,6 @@ def test_that_advice_works(tmp_path: Path) -> None:
         assert building.build(kernel, compiler).resources
 
 
-@pytest.mark.parametrize(
-    ("asked", "words"),
-    [
-        ({"compiler": "gcc"}, "no compiler 'gcc'; there are: nvrtc, nvcc"),
-        ({"output": "exe"}, "no output 'exe'; there are: cubin, ptx"),
-    ],
-)
-def test_what_cannot_be_asked_for(asked: dict, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        building.build(**{"source": DOUBLIFY} | asked)
-
-
 @pytest.mark.parametrize("compiler", ["nvrtc", "nvcc"])
 def test_a_text_is_compiled_as_a_file_is(compiler: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("FOURWAYS_CACHE_DIR", str(tmp_path))

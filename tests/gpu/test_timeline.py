@@ -14,7 +14,7 @@ def named(rows: list[tables.Row], kind: str) -> list[str]:
 def kernels_in(rows: list[tables.Row], name: str) -> list[str]:
     """The kernels that start within the range of this name."""
     (span,) = (row for row in rows if row["name"] == name)
-    start, end = span["start_seconds"], timeline.end(span)
+    start, end = span["start_seconds"], span["start_seconds"] + span["seconds"]
     return named([row for row in rows if start <= row["start_seconds"] < end], "kernel")
 
 

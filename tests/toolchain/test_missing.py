@@ -121,11 +121,6 @@ def test_missing_compilers(machine: Machine) -> None:
     assert toolchain.missing("host compiler") is None
 
 
-def test_unknown_way() -> None:
-    with pytest.raises(ValueError, match="unknown need 'cython'; there are: gpu, two-gpus, nvcc"):
-        toolchain.missing("cython")
-
-
 def test_installed_imports_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "breaks_when_imported.py").write_text("raise RuntimeError")

@@ -24,9 +24,8 @@ log = logging.getLogger(__name__)
 def build(commands: TyperGroup, out: Path | None = None) -> Path:
     """Build the book into the folder `out` (default `build/book`) and return its `index.html`.
 
-    The folder is replaced as a whole. The page on commands shows the help of each of `commands`. Lessons with cells
-    that are not recorded are logged as warnings. Raises BookError if Jupyter Book is missing or its build gives any
-    warning; `out` then stays unchanged.
+    The page on commands shows the help of each of `commands`. Lessons with cells that are not recorded are logged as
+    warnings. Raises BookError, and leaves `out` as it is, if Jupyter Book is missing or its build gives any warning.
     """
     if not (find_spec("jupyter_book") and find_spec("jupyter_book.cli")):  # Jupyter Book 2 is another program
         raise BookError("Jupyter Book 1 is not installed in this Python. `make setup` installs it (the extra `book`).")

@@ -20,8 +20,7 @@ class BookError(RuntimeError):
 def shown(target: lesson.Lesson) -> Path:
     """Return the notebook whose outputs the book shows for a lesson; it need not exist.
 
-    It is `build/lessons/SLUG.ipynb`, if that is a complete run of today's cells and kernels on a GPU, else the recorded
-    one.
+    It is `build/lessons/SLUG.ipynb` if that is a complete run of today's cells and kernels on a GPU, or the recorded.
     """
     own = kernels.root() / "build" / "lessons" / f"{target.slug}.ipynb"
     is_whole = stamp_of(own).get("device") and not lesson.unrecorded(target, own)
@@ -37,10 +36,7 @@ def stamp_of(notebook: Path) -> Mapping[str, Any]:
 
 
 def merge(target: lesson.Lesson, recording: Path) -> Any:
-    """Return the notebook of a lesson's page, with the outputs of `recording` and a line on their origin.
-
-    Solutions are folded.
-    """
+    """Return the notebook of a lesson's page: the outputs of `recording`, a line on their origin, folded solutions."""
     notebook = copy.deepcopy(target.notebook)
     for cell, outputs in zip(notebook.cells, lesson.outputs(target, recording), strict=True):
         if cell.cell_type == "code":

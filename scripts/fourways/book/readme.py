@@ -18,8 +18,7 @@ def main() -> None:
     parts = {"figure": _picture(shown), "lessons": f"{course.lessons()}\n{course.routes()}"}
     for name, part in parts.items():
         marks = re.search(rf"<!-- {name}:.*?-->\n().*?()<!-- /{name} -->", text, re.DOTALL)
-        if not marks:
-            sys.exit(f"README.md has no `<!-- {name}: ... -->` and `<!-- /{name} -->` around what is made")
+        assert marks, f"README.md has no marks `<!-- {name}: … -->` and `<!-- /{name} -->`"
         text = text[: marks.start(1)] + part + text[marks.start(2) :]
     overview.save(shown, kernels.root() / "book" / "figures")
     files.write_text(path, text)

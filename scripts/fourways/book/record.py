@@ -2,7 +2,6 @@
 
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from tempfile import gettempdir
 
@@ -26,14 +25,8 @@ def record(result: lesson.LessonRun) -> Path:
 
 def anonymous(text: str) -> str:
     """Replace this machine's folders: the clone by `.`, the home folder by `~`, temporary ones by `/tmp/…`."""
-    for place, instead in _places():
-        text = re.sub(rf"{re.escape(str(place))}(?![\w-])", instead, text)
+    environment = [(Path(sys.prefix), "venv")] if sys.prefix != sys.base_prefix else []
+    for place, instead in ((kernels.root(), "."), *environment, (Path.home(), "~")):
+        if len(place.parts) > 1:  # not the home folder / of some containers
+            text = re.sub(rf"{re.escape(str(place))}(?![\w-])", instead, text)
     return re.sub(rf"(?:{re.escape(gettempdir())}|/tmp)/[\w.-]+", "/tmp/…", text)
-
-
-def _places() -> Iterator[tuple[Path, str]]:
-    """Yield the folders that no recording may name, each with its replacement."""
-    outside = [(Path(sys.prefix), "venv")] if sys.prefix != sys.base_prefix else []
-    for place in ((kernels.root(), "."), *outside, (Path.home(), "~")):
-        if len(place[0].parts) > 1:  # not the home folder / of some containers
-            yield place

@@ -18,7 +18,6 @@ from fourways import files, kernels, toolchain
 from fourways.tables import Column, Row, Table, seconds, summary
 
 COMPILERS = ("nvrtc", "nvcc")
-OUTPUTS = ("cubin", "ptx")
 
 _USED = re.compile(
     r"Compiling entry function '([^']+)'.*?(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads"
@@ -94,19 +93,14 @@ def build(
 ) -> Build:
     """Compile a kernel; `source` is the path of its file, or its text.
 
-    `compiler` is one of COMPILERS, `output` one of OUTPUTS, `arch` is "sm_90" or "90". `options` go to the compiler
+    `compiler` is one of COMPILERS, `output` "cubin" or "ptx", `arch` is "sm_90" or "90". `options` go to the compiler
     unchanged ("-DFACTOR=3", "-use_fast_math", "-lineinfo"). The seconds do not include loading NVRTC's library.
-    Raises ValueError for an unknown compiler or output, or a path that nvcc cannot be given; BuildError if the compiler
-    refuses the kernel.
+    Raises ValueError for a path that nvcc cannot be given; BuildError if the compiler refuses the kernel.
     """
-    if compiler not in COMPILERS:
-        raise ValueError(f"no compiler {compiler!r}; there are: {', '.join(COMPILERS)}")
-    if output not in OUTPUTS:
-        raise ValueError(f"no output {output!r}; there are: {', '.join(OUTPUTS)}")
     path = files.source_file(source)
     kernels.check_path(path)
     number = arch.removeprefix("sm_")
-    code, seconds, log = (_nvrtc if compiler == "nvrtc" else _nvcc)(path, number, output, options)
+    code, seconds, log = {"nvrtc": _nvrtc, "nvcc": _nvcc}[compiler](path, number, output, options)
     return Build(code, seconds, of_log(log))
 
 

@@ -31,8 +31,7 @@ def exercise(
 
     Prints the first thing that is wrong: size and element, what came and what was expected, or the exception.
     `make_inputs`, `reference` and `rtol` are as in a lesson. Scalars of NumPy's floating types are doubled at every
-    other size, so that no constant passes for them. `launches` is the number of kernels that each call must launch by
-    the host way, for a size above 0.
+    other size, so that no constant passes for them. `launches` is how many kernels a call launches, but at size 0.
     """
     for number, size in enumerate(SIZES):
         inputs = tuple(
@@ -170,9 +169,8 @@ def search(build: Callable[[], Ways], sanitizer: str) -> tuple[int, ...]:
     """Look for faults that no answer shows: run the host way under a sanitizer, and return the sizes, small first.
 
     `sanitizer` is a key of `host.SEARCHES`; `build` compiles the host way, once for each kind of search. Sizes are
-    small, because each CUDA thread of a block becomes an OS thread. The largest size comes first, because
-    AddressSanitizer names the array best just past the end of a long one. Raises CheckFailure with the finding, or with
-    a wrong answer.
+    small, because each CUDA thread of a block becomes an OS thread. The largest comes first, because AddressSanitizer
+    names the array best just past the end of a long one. Raises CheckFailure with the finding, or with a wrong answer.
     """
     sizes: list[int] = []
     for kind in host.SEARCHES[sanitizer][0]:
@@ -188,8 +186,7 @@ def search(build: Callable[[], Ways], sanitizer: str) -> tuple[int, ...]:
 def _search_at(ways: Ways, size: int, kind: str) -> None:
     """Check one size. Raises CheckFailure with the sanitizer's finding.
 
-    In a search for races between blocks, a wrong answer alone is no finding. It may come from a race between threads of
-    a block, which the next search finds.
+    In a search between blocks a wrong answer is no finding: the next search finds races in a block, which may cause it.
     """
     try:
         check(ways, [size])

@@ -170,11 +170,9 @@ def _nvrtc(tools: Tools, gpus: Sequence[Gpu]) -> Findings:
     nvrtc, headers = tools["NVRTC"], tools["CUDA headers"]
     if nvrtc.path is None:
         return
-    if headers.path and origin(headers.path) != origin(nvrtc.path):
-        alike = version(headers.version) == version(nvrtc.version)
+    if headers.path and version(headers.version) != version(nvrtc.version):
         what = f"NVRTC {nvrtc.version} is from {origin(nvrtc.path)}, the CUDA headers {headers.version} from"
-        what += f" {origin(headers.path)}" + ("; the versions agree" if alike else ", another version")
-        yield Finding("NVRTC", "note" if alike else "warning", what, "" if alike else SETUP)
+        yield Finding("NVRTC", "warning", f"{what} {origin(headers.path)}", SETUP)
     for wheel in toolchain.distributions(*toolchain.CUPY):
         if nvrtc.version and wheel not in ("cupy", f"cupy-cuda{version(nvrtc.version).major}x"):
             yield Finding("cupy", "error", f"{wheel} does not go with the NVRTC {nvrtc.version} that it loads", SETUP)

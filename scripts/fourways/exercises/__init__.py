@@ -1,7 +1,6 @@
 """Judges of the lessons' exercises: they give feedback, and do not police.
 
-Each returns "Right …", or "Not yet: …" with what came and what was expected. `same` compares functions; kernels are
-tried by `checking.exercise`, or at a few values by `same`. The lessons call the judges by the names below.
+Each returns "Right …", or "Not yet: …" with what came and what was expected. The lessons call them by the names below.
 """
 
 from fourways.exercises import kernels, machines, values

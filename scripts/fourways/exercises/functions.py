@@ -17,9 +17,8 @@ def same(
 ) -> str:
     """Compare `answer(*arguments)` with `right(*arguments)` for `cases` tuples of arguments, each made by `draw()`.
 
-    Both get copies, so a function that changes its arguments harms nobody. Numbers, sequences and arrays are compared
-    element by element, to the relative tolerance `rtol`, whatever their dtypes. Returns "Right for 20 cases.", or
-    "Not yet: …" with the first case that differs, and the hint.
+    Both get copies. Numbers, sequences and arrays of any dtype are compared by element, to the tolerance `rtol`.
+    Returns "Right for 20 cases.", or "Not yet: …" with the first case that differs, and the hint.
     """
     for _ in range(cases):
         arguments = draw()

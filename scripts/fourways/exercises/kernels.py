@@ -96,7 +96,7 @@ def check_any_grid(text: str) -> str:
                 tiled(grid, rng.random((16, 20), np.float32), kind)
         except host.SanitizerError:
             what = "threads of a block use one element of the tile" if kind == "thread" else "blocks write one element"
-            told = f"Not yet: the answers are right, but two {what}, and nothing orders them."
+            return f"Not yet: the answers are right, but two {what}, and nothing orders them."
     return told
 
 
@@ -162,8 +162,7 @@ def check_one_call(library: str, plugin: str) -> str:
     def draw() -> tuple[str, np.ndarray]:
         return next(plugins), np.array(random.sample(range(9), 4), np.float32)
 
-    told = f"CALLS is {times}; the judge's own plug-in adds 1000 + times."
-    return same(applied, right, draw, 2, rtol=1e-5, hint=told)
+    return same(applied, right, draw, 2, rtol=1e-5, hint=f"CALLS is {times}; the judge's plug-in adds 1000 + times.")
 
 
 def check_front_door(accept: Answer) -> str:

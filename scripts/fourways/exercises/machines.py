@@ -28,8 +28,7 @@ def check_two_calls(answer: Answer) -> str:
 
 def check_ask(answer: Answer) -> str:
     """Judge `answer(factor)`, which rebuilds a module with this factor and returns what the new module holds."""
-    hint = "Was the module rebuilt, and imported by a fresh process?"
-    return same(answer, lambda factor: factor, lambda: (random.randrange(3, 1000),), 2, hint=hint)
+    return same(answer, lambda factor: factor, lambda: (random.randrange(3, 1000),), 2, hint="Built, imported anew?")
 
 
 def check_fair(fair: Answer, rounds: int = 15) -> str:
@@ -50,8 +49,7 @@ def check_fair(fair: Answer, rounds: int = 15) -> str:
     def draw() -> tuple[dict[str, float]]:
         return ({"one": (cost := random.uniform(1, 3)), "twin": cost, "long": 2 * cost},)
 
-    hint = "The numbers are shares of the time of 'one'."
-    return same(shares, lambda costs: [1, 1, 2], draw, 60, rtol=0.15, hint=hint)
+    return same(shares, lambda costs: [1, 1, 2], draw, 60, rtol=0.15, hint="These are shares of the time of 'one'.")
 
 
 class MadeUpGpu:

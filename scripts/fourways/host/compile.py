@@ -32,16 +32,13 @@ def compile(
     `sanitizing` says, or one of `SANITIZERS`. A launch that finishes no block in `timeout` whole seconds is stopped.
     As for CuPy's `RawModule`, a kernel is found by its plain name if it is extern "C". Others, such as `scale<float>`
     and `lab::twice`, are found if `name_expressions` names them. Host code in the file is compiled and never runs.
-    Raises CompileError; ValueError where the kernel has no host way; FileNotFoundError without the file or a C++
-    compiler.
+    Raises CompileError; ValueError where the kernel has no host way; FileNotFoundError without file or compiler.
     """
     path = files.source_file(source).resolve()
     if not path.is_file():
         raise FileNotFoundError(
             f"no file {path}: host.compile takes the path of a file that holds kernels, or its text"
         )
-    if type(timeout) is not int or timeout < 1:
-        raise ValueError(f"timeout is a whole number of seconds, 1 or more; {timeout!r} came")
     if isinstance(options, str):
         raise TypeError("options are a tuple of str, such as ('-DFACTOR=3',); a lone str came")
     if sanitize is None and (sanitize := SANITIZE.get()) not in (None, "blocks"):

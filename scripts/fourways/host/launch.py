@@ -59,10 +59,7 @@ def _check_extent(name: str, extent: Any, limits: tuple[int, int, int]) -> tuple
 def check_shape(
     grid: Any, block: Any, shared_mem: int, limits: Limits, most_shared: int = MAX_SHARED_BYTES
 ) -> list[int]:
-    """Return grid and block as six numbers. Raises TypeError or ValueError for a launch that every GPU refuses.
-
-    `limits` are the kernel's own.
-    """
+    """Return grid and block as six numbers; `limits` are the kernel's. Raises TypeError or ValueError where GPUs do."""
     shape = [*_check_extent("grid", grid, MAX_GRID), *_check_extent("block", block, MAX_BLOCK)]
     threads = shape[3] * shape[4] * shape[5]
     if threads > MAX_THREADS:
@@ -87,8 +84,7 @@ def check_shape(
 def check_arguments(signature: Signature, args: Any) -> list[np.ndarray]:
     """A launch's arguments as arrays: a pointer's own, a scalar as an array of one. Raises TypeError, ValueError.
 
-    For CUDA's vector types, such as float4, an array of their numbers will do, or one of the whole: complex numbers, or
-    structures.
+    For CUDA's vector types, such as float4, an array of their numbers will do, or of complex numbers or structures.
     """
     if not isinstance(args, tuple | list):
         raise TypeError(f"args is a tuple, such as (x, y, np.int64(x.size)); {_kind(args)} came")
@@ -146,8 +142,7 @@ def _element_fits(parameter: Parameter, dtype: np.dtype) -> bool:
 def _check_scalar(parameter: Parameter, value: Any) -> np.ndarray:
     """The value as an array of one. CuPy's launch must hand over the same: a kernel right here is right there.
 
-    That launch copies bytes. A Python int is 8 bytes, the lower ones first, so it arrives as any integer that holds it.
-    A Python float arrives as float64 alone.
+    That launch copies bytes. A Python int of 8 bytes arrives as any integer that holds it, a float as float64 alone.
     """
     if not parameter.dtype or parameter.vector:
         is_vector = isinstance(value, np.generic) and value.nbytes == parameter.size and value.dtype == parameter.dtype

@@ -60,10 +60,7 @@ class Process:
         return self._worker.told
 
     def launch(self, launch: Launch) -> None:
-        """Run a kernel on copies of the arrays; after success, copy back the arrays that it may have written.
-
-        Raises KernelError, SanitizerError.
-        """
+        """Run a kernel on copies of the arrays, and copy back what it wrote. Raises KernelError, SanitizerError."""
         with self._lock:
             if self._worker.ended():
                 self._worker = self._started()

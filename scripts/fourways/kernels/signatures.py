@@ -135,8 +135,7 @@ def demangled(symbol: str) -> str:
 def signature(entry: str, told: str, written: str) -> Signature:
     """The signature of the kernel `entry` from the demangled name of the type that `TELLING` makes of it.
 
-    `written` are its parameters in the text, as `parameters` has them, for their names. Raises ValueError where `told`
-    ends in no such name.
+    `written` are its parameters in the text, for their names. Raises ValueError where `told` ends in no such name.
     """
     if not (match := _TOLD.search(_UNWRITTEN.sub("", told))):
         raise ValueError(f"the compiler's name of a signature was not understood: {told}")

@@ -1,9 +1,8 @@
 """Lessons as Jupyter notebooks for yourself or a class, with or without the solutions.
 
 A lesson is MyST, which Jupyter shows only in part. So pictures become a part of the notebook; boxes become quotations;
-citations become links; hints and answers become HTML folds. A question gets a cell for your guess, and drawings for the
-book's dark pages are left out. A link to a lesson leads to its notebook if the folder has it, and any other link to the
-file in the clone.
+citations become links; hints and answers become HTML folds. Drawings for the book's dark pages are left out. A link to
+a lesson leads to its notebook if the folder has it, and any other link to the file in the clone.
 
 Jupyter ignores tags, too. So a cell that needs a GPU or a way begins with `%%needs`: where something is missing, it
 names that and shows the recorded output.
@@ -58,7 +57,7 @@ def export(lessons: Iterable[Lesson], folder: Path, solutions: bool = False, gra
     there = {each.slug for each in lessons} | {path.stem for path in folder.glob("*.ipynb")}
     texts: dict[Path, str] = {}
     for lesson in lessons:
-        notebook = _plain(lesson, solutions and not graded)
+        notebook = alone(lesson, solutions and not graded)
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
                 cell.source = _LINK.sub(lambda match: f"]({_target(match[1], folder, there)})", cell.source)
@@ -75,12 +74,8 @@ def export(lessons: Iterable[Lesson], folder: Path, solutions: bool = False, gra
     return list(texts)
 
 
-def alone(lesson: Lesson) -> Any:
-    """Return a lesson as a notebook for download, without the solutions. Its links are those of the lesson."""
-    return _plain(lesson, solutions=False)
-
-
-def _plain(lesson: Lesson, solutions: bool) -> Any:
+def alone(lesson: Lesson, solutions: bool = False) -> Any:
+    """Return a lesson as a notebook for Jupyter, with or without the solutions. Its links are those of the lesson."""
     import nbformat
 
     notebook, addresses = copy.deepcopy(lesson.notebook), _addresses()

@@ -114,14 +114,9 @@ def all_lessons() -> list[Lesson]:
     return [Lesson(path) for path in sorted((kernels.root() / "lessons").glob("[0-9][0-9]_*.md"))]
 
 
-def pages() -> list[Lesson]:
-    """Return the other pages that run and are recorded like lessons. They have no number, and may lack a kernel."""
-    return [Lesson(path) for path in sorted((kernels.root() / "lessons").glob("[a-z]*.md"))]
-
-
 def lessons_and_pages() -> list[Lesson]:
-    """Return all lessons, then the other pages."""
-    return [*all_lessons(), *pages()]
+    """Return all lessons, then the other pages that run; these have no number, and may lack a kernel."""
+    return [*all_lessons(), *map(Lesson, sorted((kernels.root() / "lessons").glob("[a-z]*.md")))]
 
 
 def find(name: str) -> Lesson:

@@ -108,9 +108,8 @@ def _case_program(case: Case, way: str, size: int) -> str:
 def collect(namespace: Mapping[str, Any], rtol: float = 0.0) -> Ways:
     """Return the ways defined in `namespace`, by their names `<kernel>_<way>`: `collect(globals())` in a lesson.
 
-    `rtol` is the relative tolerance of checks; the default 0 asks for the exact result.
-    Raises LessonError if there is no way, if the ways belong to several kernels, or if `make_inputs` or `reference`
-    is missing.
+    `rtol` is the relative tolerance of checks; 0 asks for the exact result. Raises LessonError if there is no way, if
+    the ways belong to several kernels, or if `make_inputs` or `reference` is missing.
     """
     way_function = re.compile(rf"(\w+)_({'|'.join(WAYS)})")
     by_name = {match.groups(): namespace[name] for name in namespace if (match := way_function.fullmatch(name))}

@@ -22,8 +22,7 @@ class Source(NamedTuple):
     """What the ways compile: a kernel's file, and the text that stands for it, which keeps a template's instance.
 
     `symbol` is the kernel's name in NVRTC's machine code, `instance` the name by which the host way finds a kernel that
-    is not extern "C". `alignments` are the parameters'. `timeout` is the seconds that a launch by the host way may
-    take.
+    is not extern "C". `alignments` are the parameters'. `timeout` is in seconds, for a launch by the host way.
     """
 
     path: Path

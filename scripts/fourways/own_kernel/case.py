@@ -25,9 +25,8 @@ class Right(dict[str, np.ndarray]):
 def read(kernel_file: Path | str, case_file: Path | str, timeout: int = 60) -> "Case":
     """Read a kernel with its case: execute the case's file, call its functions at a small size, compare the types.
 
-    `timeout` is the seconds that a launch by the host way may take. Raises NotThereError for a file that is not there;
-    CaseError, in one line, for a case that cannot be run or does not fit its kernel; BuildError for a kernel that no
-    compiler takes.
+    `timeout` is in seconds, for a launch by the host way. Raises NotThereError for a file that is not there; CaseError
+    for a case that cannot be run or does not fit its kernel; BuildError for a kernel that no compiler takes.
     """
     return Case(kernels.user_file(str(kernel_file)).resolve(), Path(case_file).resolve(), timeout)
 

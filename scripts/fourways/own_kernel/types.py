@@ -68,9 +68,8 @@ def ask(
 ) -> building.Told:
     """Return what the compiler tells of the kernel `entry`, and compare the values with it.
 
-    `things` are the values of its parameters, in the kernel's order, `constants` those of the module's variables.
-    Raises InputError, which names the value, what came and what the kernel wants; BuildError for a kernel that no
-    compiler takes.
+    `things` are the values of its parameters, in order, `constants` those of the module's variables. Raises InputError,
+    which says what came and what the kernel wants; BuildError for a kernel that no compiler takes.
     """
     head, types = [_HEAD], list[str]()
 

@@ -1,9 +1,7 @@
 """Fill a template with a kernel and its case: a package for pip, with one Python function that checks its arguments.
 
-The function asks for every argument of the kernel, outputs included, and for grid and block, as a launch in CUDA does.
-The case says what is left out, `derived = {"n": "x.size", "grid": "-(-n // 256)", "y": "x.shape"}`: a number, grid or
-block follows from arguments before it, an array must have a shape. These expressions stand in the package for people to
-read; a copy of the case's `launch` would need whatever that function uses.
+`fourways package --help` says what the function asks for, and what the case leaves out by `derived`. These expressions
+stand in the package for people to read; a copy of the case's `launch` would need whatever that function uses.
 """
 
 import keyword
@@ -38,7 +36,7 @@ def write(case: Case, folder: Path) -> None:
     environment = Environment(loader=FileSystemLoader(_TEMPLATE), undefined=StrictUndefined, trim_blocks=True)
     environment.lstrip_blocks = environment.keep_trailing_newline = True
     copies = _kernel_files(case)
-    context = _context(case) | {"name": folder.name, "source": "".join(map(_read, copies))}
+    context = _context(case) | {"name": folder.name, "source": "".join(kernels.text_of(path) for path in copies)}
     copies |= {case.file: "tests/case.py"} | {
         kernels.root() / "cpp" / path: f"src/{to}{Path(path).name}" for path, to in _COPIED.items()
     }
@@ -65,10 +63,6 @@ def check_folder(folder: Path) -> None:
         raise ValueError(f"there is no folder {folder.absolute().parent}: make it first, or name another")
 
 
-def _read(path: Path) -> str:
-    return path.read_text("utf-8", "replace")
-
-
 def _kernel_files(case: Case) -> dict[Path, str]:
     """Map the kernel's file, and the headers that it includes from its folder or the options', to their new places."""
     found, waiting = dict[Path, str](), [case.path.resolve()]
@@ -78,7 +72,7 @@ def _kernel_files(case: Case) -> dict[Path, str]:
         if home is None:
             raise CaseError(f"{case.path.name} includes {path}: copy that header into the folder of the kernel first")
         found[path] = f"src/kernel/{path.relative_to(home)}"
-        for header in _INCLUDE.findall(_read(path)):
+        for header in _INCLUDE.findall(kernels.text_of(path)):
             places = [(folder / header).resolve() for folder in (path.parent, *folders)]
             waiting += [place for place in [each for each in places if each.is_file()][:1] if place not in waiting]
     return found

@@ -35,29 +35,50 @@ class Refusal(RuntimeError):
 
 def prologue(text: str) -> str:
     """The C++ text before a kernel file's `text` on the CPU: CUDA's words, and its runtime where the text asks."""
-    runtime = (
-        '#include <cuda_runtime.h>\n#include "host_calls.hpp"\n'
-        if _HOST_CODE.search(kernels.without_comments(text))
-        else ""
-    )
+    asks = _HOST_CODE.search(kernels.without_comments(text))
+    runtime = '#include <cuda_runtime.h>\n#include "host_calls.hpp"\n' if asks else ""
     return f'{kernels.TELLING}#include "cuda_on_host.hpp"\n{runtime}'
 
 
-def compiled(unit: str, command: Sequence[str], path: Path, suffix: str = "bin") -> Path:
+def compiled(unit: str, options: Sequence[str], path: Path, suffix: str = "bin") -> Path:
     """Return the file that the host's C++ compiler makes of a translation unit for the kernel file `path`, cached.
 
-    `command` holds options, and units for the linker to put before this one. Raises FileNotFoundError without a
-    compiler, `Refusal` in its words.
+    `options` may hold units to link before this one. `<key>.json` holds the SHA-256 of each header that the unit
+    included when last compiled, and the compiled file's name, which is its own SHA-256. So no file that somebody may
+    run is ever rewritten with another content, and a damaged one is seen and replaced. Raises FileNotFoundError without
+    a compiler, Refusal, and OSError where the cache cannot be used.
     """
     compiler = host_compiler()
     if compiler is None:
         raise FileNotFoundError(missing("host compiler"))
-    folder = kernels.root() / "cpp" / "host"
-    headers = [folder / "include", *include_dirs()]  # ours replace CUDA's of the same name
+    folder, host = path.parent, kernels.root() / "cpp" / "host"
+    headers = [host / "include", *include_dirs()]  # ours replace CUDA's of the same name
     cuda = [word for include in headers for word in ("-isystem", str(include))]
-    quoted = ("-iquote", str(path.parent), "-iquote", str(folder))
-    words = (*command, *quoted, "-fvisibility=hidden", "-pthread", "-std=c++20", *cuda, "-x", "c++", "-")
-    return _cached(unit, compiler, words, path.parent, suffix)
+    quoted = ("-iquote", str(folder), "-iquote", str(host))
+    command = (*options, *quoted, "-fvisibility=hidden", "-pthread", "-std=c++20", *cuda, "-x", "c++", "-")
+    binary = compiler.resolve()
+    identity = [str(binary), binary.stat().st_size, binary.stat().st_mtime_ns]  # its version would take a process
+    key = hashlib.sha256(json.dumps([unit, str(compiler), *command, str(folder), identity]).encode()).hexdigest()
+    cache = files.own_cache_dir()
+    manifest = cache / f"{key}.json"
+    if built := _whole(manifest):
+        return built
+    with tempfile.TemporaryDirectory(dir=files.own_cache_dir(to_write=True), prefix="building-") as temporary:
+        fresh, listing = (Path(temporary) / name for name in ("built", "listing"))
+        output = ("-o", str(fresh), "-MD", "-MF", str(listing), "-MT", "built")
+        done = subprocess.run([str(compiler), *command, *output], input=unit.encode(), capture_output=True, cwd=folder)
+        if done.returncode:
+            raise Refusal(done.stderr.decode(errors="replace").strip())
+        included = _parse_listing(listing.read_text(encoding="utf-8"), folder)
+        built = cache / f"{_sum(fresh)}.{suffix}"
+        fresh.chmod(0o700)
+        fresh.replace(built)
+        files.write_text(manifest, json.dumps([{header: _sum(Path(header)) for header in included}, built.name]))
+    if not os.access(built, os.X_OK):
+        why = f"no program can be run in {cache}, whose file system may be mounted noexec"
+        raise OSError(f"{why}: set FOURWAYS_CACHE_DIR to a folder elsewhere")
+    _make_room(cache)
+    return built
 
 
 def preprocessed(path: Path, options: Sequence[str] = ()) -> str:
@@ -85,46 +106,13 @@ def _blank(match: re.Match[str]) -> str:
 def declared(path: Path, options: Sequence[str] = ()) -> tuple[dict[str, Declared], list[Variable]]:
     """Return the kernels that a file and its headers declare, by name, and the variables of its module.
 
-    Of the `options` the preprocessor takes -D, -I and -U. Where it cannot read the file, or a GPU's compiler alone sees
-    a kernel, the text itself is read.
+    The preprocessor takes -D, -I and -U. Where it cannot read the file, or finds no kernel, the text itself is read.
     """
     try:
         there = kernels.declared(own(preprocessed(path, [each for each in options if each[:2] in ("-D", "-I", "-U")])))
     except (Refusal, OSError):
         there = {}, []
     return there if there[0] else kernels.declared(kernels.without_directives(kernels.text_of(path)))
-
-
-def _cached(unit: str, compiler: Path, command: Sequence[str], folder: Path, suffix: str = "bin") -> Path:
-    """Return the file that the compiler's `command`, run in `folder`, makes of a translation unit, cached or fresh.
-
-    `<key>.json` holds the SHA-256 of each header that the unit included when last compiled, and the compiled file's
-    name, which is its own SHA-256. So no file that somebody may run is ever rewritten with another content, and a
-    damaged one is seen and replaced. Raises Refusal; OSError where the cache cannot be used.
-    """
-    binary = compiler.resolve()
-    identity = [str(binary), binary.stat().st_size, binary.stat().st_mtime_ns]  # its version would take a process
-    key = hashlib.sha256(json.dumps([unit, str(compiler), *command, str(folder), identity]).encode()).hexdigest()
-    cache = files.own_cache_dir()
-    manifest = cache / f"{key}.json"
-    if built := _whole(manifest):
-        return built
-    with tempfile.TemporaryDirectory(dir=files.own_cache_dir(to_write=True), prefix="building-") as temporary:
-        fresh, listing = (Path(temporary) / name for name in ("built", "listing"))
-        output = ("-o", str(fresh), "-MD", "-MF", str(listing), "-MT", "built")
-        done = subprocess.run([str(compiler), *command, *output], input=unit.encode(), capture_output=True, cwd=folder)
-        if done.returncode:
-            raise Refusal(done.stderr.decode(errors="replace").strip())
-        included = _parse_listing(listing.read_text(encoding="utf-8"), folder)
-        built = cache / f"{_sum(fresh)}.{suffix}"
-        fresh.chmod(0o700)
-        fresh.replace(built)
-        files.write_text(manifest, json.dumps([{header: _sum(Path(header)) for header in included}, built.name]))
-    if not os.access(built, os.X_OK):
-        why = f"no program can be run in {cache}, whose file system may be mounted noexec"
-        raise OSError(f"{why}: set FOURWAYS_CACHE_DIR to a folder elsewhere")
-    _make_room(cache)
-    return built
 
 
 def _whole(manifest: Path) -> Path | None:

@@ -80,9 +80,8 @@ def stamp() -> dict[str, object]:
     `device`, `compute_capability` and `memory_bytes` describe GPU 0; `devices` counts all GPUs. `clean` is False if
     tracked files differ from `commit`. `date` is UTC in ISO 8601, to the second.
 
-    In a copy without `.git` the variable FOURWAYS_COMMIT can name the commit, as
-    `git describe --always --abbrev=40 --exclude='*' --dirty` prints it: 7 to 64 hexadecimal digits, and `-dirty` if
-    files differ. `clean` is then False with `-dirty`, else None (unknown). Any other text counts as not set.
+    In a copy without `.git` the variable FOURWAYS_COMMIT can name the commit, as CONTRIBUTING.md says. `clean` is then
+    False with `-dirty`, else None (unknown). A text that is no commit counts as not set.
     """
     told, devices = driver(), gpus()
     gpu = next(iter(devices), None)
