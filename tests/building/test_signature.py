@@ -81,7 +81,6 @@ namespace a { __global__ void same(int *p) {} }
 namespace b { __global__ void same(int *p) {} }
 template <class T, int N, bool B = (N > 1)> __global__ void many(T *p) {}
 """
-OVERLOADED = "__global__ void over(int *p) {} __global__ void over(float *p) {} __global__ void one(int *p) {}"
 
 
 @pytest.mark.parametrize(
@@ -91,7 +90,6 @@ OVERLOADED = "__global__ void over(int *p) {} __global__ void over(float *p) {} 
         ("template <class T> __global__ void only(T *a) {}", (), r"name an instance: only<float>"),
         ('extern "C" __global__ void mine(int *p) {}', ("other",), "no kernel 'other' in mine.cu; there are: mine$"),
         (AMBIGUOUS, ("same",), "'same' can be a::same or b::same: give the whole name$"),
-        (OVERLOADED, ("over",), "mine.cu holds several kernels called over: give each a name of its own$"),
         (AMBIGUOUS, ("many",), "many is a template: name an instance, such as many<float, 128>$"),
         ('extern "C" __global__ void mine(flaot *p) {}', (), "flaot"),
     ],

@@ -41,7 +41,7 @@ LINK = re.compile(r"\]\((?!https?://|data:)([^)#\s]*)[^)]*\)")
     ("together", "solutions"), [(True, False), (False, True)], ids=["all", "each in a folder of its own"]
 )
 def test_links_lead_somewhere_and_no_role_is_left(tmp_path: Path, together: bool, solutions: bool) -> None:
-    lessons = [*LESSONS, *lesson.pages()]
+    lessons = lesson.lessons_and_pages()
     if together:
         paths = lesson.export(lessons, tmp_path, solutions)
         assert {path.stem for path in tmp_path.glob("*.ipynb")} == {each.slug for each in lessons}
@@ -110,7 +110,7 @@ def test_nobodys_work_is_overwritten(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """All lessons with exercises, as sources for nbgrader."""
-    lessons = [each for each in [*LESSONS, *lesson.pages()] if each.cells("exercise")]
+    lessons = [each for each in lesson.lessons_and_pages() if each.cells("exercise")]
     return lesson.export(lessons, tmp_path_factory.mktemp("graded"), graded=True)
 
 

@@ -53,10 +53,11 @@ class BuildError(RuntimeError):
     table: the first error in the words, without folders, and the advice. `said` is the message without the advice.
     """
 
-    def __init__(self, what: str, words: str = "", advice: str = "") -> None:
+    def __init__(self, what: str, words: str = "", advice: str | None = None) -> None:
         words = words.replace("\0", "").strip()
         self.said = f"{what}:\n{words}" if words else what
-        advice = advice or next((text for pattern, text in _ADVICE if re.search(pattern, words)), "")
+        fitting = (text for pattern, text in _ADVICE if re.search(pattern, words))
+        self.advice = advice = next(fitting, "") if advice is None else advice
         super().__init__(f"{self.said}\nAdvice: {advice}" if advice else self.said)
         first = next((line.strip() for line in words.splitlines() if re.search("(?i)error|fatal", line)), what)
         self.brief = re.sub(r"\S*/(?=[^/\s]+[:(]\d)", "", first) + (f" (advice: {advice})" if advice else "")

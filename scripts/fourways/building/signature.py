@@ -126,5 +126,5 @@ def _ptx(path: Path, options: Sequence[str], compilers: Sequence[str]) -> str:
     if len(refusals) == 1:
         raise refusals[0]
     words = "\n".join(refusal.said for refusal in refusals)
-    advice = str(refusals[-1]).rpartition("Advice: ")[2]  # nvcc has the host's headers, too
+    advice = refusals[-1].advice  # nvcc has the host's headers, too
     raise BuildError(f"neither compiler takes {path.name}", words, advice)
