@@ -5,6 +5,7 @@ import runpy
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from keyword import iskeyword
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -61,7 +62,8 @@ class CaseFile:
                 self.refuse(f"{key}: its first parameter gets the size: write {key}(size, {first.name})")
             del named["size"]  # a parameter of the kernel of the same name
         if not any(each.kind is each.VAR_KEYWORD for each in taken):
-            named = {each.name: named[each.name] for each in taken if each.name in named}
+            names = {f"{name}_" if iskeyword(name) else name: name for name in named}  # lambda_ stands for lambda
+            named = {each.name: named[names[each.name]] for each in taken if each.name in names}
         try:
             return function(*positional, **named)
         except (Exception, SystemExit) as error:
