@@ -6,6 +6,6 @@ Each returns "Right …", or "Not yet: …" with what came and what was expected
 from fourways.exercises import kernels, machines, values
 from fourways.exercises.functions import same
 
-doublify = profiles = generated = streams = bindings = shipping = halos = texels = launches = costs = values
+doublify = profiles = generated = bindings = shipping = halos = texels = launches = costs = values
 saxpy = sums = tiles = plates = plugins = filters = cases = kernels
-workflows = clocks = queues = machines
+workflows = clocks = streams = queues = machines
