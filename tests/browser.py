@@ -9,16 +9,8 @@ from typing import Any
 
 import pytest
 
-FLAGS = (
-    "--headless=new",
-    "--disable-gpu",
-    "--no-first-run",
-    # Chromium's own requests are not the page's.
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-quic",
-)
+FLAGS = ["--headless=new", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+FLAGS += ["--disable-component-update", "--disable-sync", "--disable-quic"]  # Chromium's own requests, not the page's
 LOCAL = ("file:", "data:", "blob:", "about:")
 
 
@@ -69,7 +61,7 @@ def browser() -> Iterator[Browser]:
         pytest.skip("no Chromium here: apt-get install chromium chromium-driver")
     options = webdriver.ChromeOptions()
     options.binary_location = chromium
-    for flag in FLAGS + (("--no-sandbox",) if os.geteuid() == 0 else ()):  # Chromium's sandbox refuses root
+    for flag in FLAGS + ["--no-sandbox"] * (os.geteuid() == 0):  # Chromium's sandbox refuses root
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(chromedriver))

@@ -42,22 +42,14 @@ class FakeCuda:
         self.binding: ModuleType = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(self.binding)
         self._runtime = ctypes.CDLL(str(library))
-        self._runtime.fake_begun.restype = ctypes.c_bool
-        self._runtime.fake_reset.argtypes = ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_bool
+        self._runtime.fake_reset.argtypes = ctypes.c_int, ctypes.c_void_p
         self._runtime.fake_log.restype = ctypes.c_char_p
         self._runtime.shown.restype = ctypes.c_longlong
         self.set()
 
-    def set(self, device: int = 0, host: int = 0, error: int = 0, waits: bool = False) -> None:
-        """Forget what was called. With `waits` a launch returns when it is released."""
-        self._runtime.fake_reset(device, ctypes.c_void_p(host), error, waits)
-
-    def has_begun(self) -> bool:
-        """Whether there was a launch."""
-        return self._runtime.fake_begun()
-
-    def release(self) -> None:
-        self._runtime.fake_release()
+    def set(self, device: int = 0, host: int = 0) -> None:
+        """Forget what was called."""
+        self._runtime.fake_reset(device, ctypes.c_void_p(host))
 
     def doublify(self, *arguments: object, **named: object) -> list[str]:
         self.binding.doublify(*arguments, **named)

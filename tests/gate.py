@@ -1,23 +1,11 @@
 """A kernel that keeps a stream busy until the test opens it: what runs meanwhile needs no clock to be seen."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-_KERNEL = r"""
-// Waits until *open is set, for `limit` nanoseconds at most, and tells which it was.
-extern "C" __global__ void gate(const volatile int *open, long long limit, int *opened)
-{
-    long long start, now;
-    int seen;
-    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
-    do {
-        seen = *open;
-        asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-    } while (!seen && now - start < limit);
-    *opened = seen;
-}
-"""
+_KERNEL = Path(__file__).with_name("gpu").joinpath("gate.cu").read_text(encoding="utf-8")
 _LIMIT = 20_000_000_000  # nanoseconds after which a test fails rather than hangs
 
 

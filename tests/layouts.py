@@ -56,40 +56,6 @@ def library(path: Path, code: str) -> Path:
     return path
 
 
-DRIVER = """
-#include <string.h>
-#include <stddef.h>
-int cuInit(unsigned flags) { return INIT; }
-int cuDriverGetVersion(int *version) { *version = 13000; return 0; }
-int cuGetErrorName(int error, const char **name)
-{
-    *name = error == 100 ? "CUDA_ERROR_NO_DEVICE" : "CUDA_ERROR_UNKNOWN";
-    return 0;
-}
-int cuDeviceGetCount(int *count) { *count = 2; return 0; }
-int cuDeviceGet(int *device, int index) { *device = index; return 0; }
-int cuDeviceGetName(char *name, int size, int device) { strncpy(name, device ? "Fake B" : "Fake A", size); return 0; }
-int cuDeviceGetAttribute(int *value, int attribute, int device)
-{
-    *value = attribute == 75 ? (device ? 12 : 9) : 0;
-    return ATTRIBUTE;
-}
-int cuDeviceTotalMem_v2(size_t *bytes, int device) { *bytes = (size_t)80 << 30; return 0; }
-"""
-
-
-def driver(path: Path, init: int = 0, attribute: int = 0) -> Path:
-    """A libcuda with two GPUs, whose cuInit and cuDeviceGetAttribute return these error codes."""
-    return library(path, DRIVER.replace("INIT", str(init)).replace("ATTRIBUTE", str(attribute)))
-
-
-def takes_driver(monkeypatch: pytest.MonkeyPatch, path: Path, file: Path | None = None) -> None:
-    """Lets the toolchain take this library for the driver's, and `file` for what /proc says of the driver."""
-    module = importlib.import_module("fourways.toolchain.driver")  # toolchain.driver is the function of that name
-    monkeypatch.setattr(module, "DRIVER_LIBRARY", str(path))
-    monkeypatch.setattr(module, "DRIVER_FILE", file or path.with_name("nothing"))
-
-
 class Machine:
     """A machine without any CUDA, under `home`; its methods put things on it."""
 
@@ -111,7 +77,7 @@ class Machine:
         for name in ("cupy", "pycuda", "fourways_aot", *toolchain.PACKAGES):
             monkeypatch.delitem(sys.modules, name, raising=False)  # an earlier test may have imported it
         monkeypatch.setattr("fourways.toolchain.find.SYSTEM_ROOT", self.folders["system"])
-        self.takes_driver(home / "no-driver.so")
+        self.has_driver(None)
 
     def has(self, origin: str, version: str = "13.0.88", parts: tuple[str, ...] = PARTS, below: str = "") -> Path:
         """A toolkit, or parts of one, in the place of this origin."""
@@ -122,8 +88,12 @@ class Machine:
             self.patch.setenv("PATH", f"{root / 'bin'}:{os.environ['PATH']}")
         return root
 
-    def takes_driver(self, path: Path, file: Path | None = None) -> None:
-        takes_driver(self.patch, path, file)
+    def has_driver(self, driver: toolchain.Driver | None, *gpus: toolchain.Gpu) -> None:
+        """A driver that shows these GPUs, or none."""
+        for name in ("fourways.toolchain.driver", "fourways.toolchain.missing"):  # toolchain.driver is the function
+            module = importlib.import_module(name)
+            self.patch.setattr(module, "driver", lambda: driver)
+            self.patch.setattr(module, "gpus", lambda: list(gpus))
 
 
 def hide_wheels(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,12 +136,9 @@ class Pip:
         self.folder = folder
         (folder / "pip").mkdir(parents=True)
         (folder / "pip" / "__init__.py").touch()
-        self.is_version("26.0")
+        (folder / "pip.dist-info").mkdir()
+        (folder / "pip.dist-info" / "METADATA").write_text("Name: pip\nVersion: 26.0\n")
         self.then("")
-
-    def is_version(self, version: str) -> None:
-        (self.folder / "pip.dist-info").mkdir(exist_ok=True)
-        (self.folder / "pip.dist-info" / "METADATA").write_text(f"Name: pip\nVersion: {version}\n")
 
     def then(self, code: str) -> None:
         code = PIP.replace("FOLDER", f"Path({str(self.folder)!r})") + code

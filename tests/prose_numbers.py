@@ -17,17 +17,8 @@ import cell_python
 from fourways import lesson, tables
 
 ROOT = Path(__file__).parents[1]
-SIZES = {
-    "B": 1.0,
-    "KB": 1e3,
-    "kB": 1e3,
-    "MB": 1e6,
-    "GB": 1e9,
-    "TB": 1e12,
-    "KiB": 2.0**10,
-    "MiB": 2.0**20,
-    "GiB": 2.0**30,
-}
+SIZES = {"B": 1.0, "KB": 1e3, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
+SIZES |= {"KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
 UNITS = {"s": ("s", 1.0), "ms": ("s", 1e-3), "µs": ("s", 1e-6), "μs": ("s", 1e-6), "ns": ("s", 1e-9)}
 UNITS |= {unit: ("B", size) for unit, size in SIZES.items()}
 UNITS |= {f"{unit}/s": ("B/s", size) for unit, size in SIZES.items()}
@@ -39,59 +30,10 @@ QUANTITY = re.compile(rf"({NUMBER}(?:(?:, | to | and | or | ?– ?|-){NUMBER})*)
 SOURCE = re.compile(r"\{cite\}|\]\(https?:|data sheet|`[\w./-]+\.(?:py|md|cuh?|hpp|cpp)`")
 ROUGHLY = r"(?:about|nearly|almost|roughly|around|within|below|under|over|above|least|most|than|to|beyond)(?: the)? ?$"
 SPANS = {"second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86400.0}
-BOXES = re.compile(r"\} The bet")
-"""Boxes whose numbers are choices, some of them wrong."""
-SKIPPED = ("{code-cell}", "{image}", "{figure}", "{include}", "{bibliography}", "{tableofcontents}")
-"""Blocks that hold no prose."""
-
-
-class Sentence(NamedTuple):
-    """A sentence of a Markdown file: its line, the number of its paragraph, the boxes around it, its Markdown."""
-
-    line: int
-    paragraph: int
-    boxes: str
-    text: str
-
-
-def paragraphs(markdown: str) -> Iterator[tuple[int, str, str]]:
-    """Yield the first line's number, the boxes around, and the lines of each paragraph, list item and table row."""
-    lines = markdown.splitlines()
-    skip = lines.index("---", 1) + 1 if lines[:1] == ["---"] else 0
-    fence, boxes, part, begin = "", [""], [], 0
-    for number, line in enumerate([*lines, ""], 1):
-        mark = re.match(r"\s*(```+|:::+)(.*)", line)
-        starts = re.match(r"\s*(?:[-*+] |\d+\. |\|)|#", line)
-        if part and (mark or starts or fence or not line.strip()):
-            yield begin, " ".join(boxes).strip(), "\n".join(part)
-            part = []
-        if number <= skip:
-            continue
-        if mark and mark[1].startswith("```"):
-            fence = "" if fence else mark[2].strip() or "text"
-            if fence.startswith("{") and not fence.startswith(SKIPPED):  # a box, written with backticks
-                boxes, fence = [*boxes, f"```{fence}"], ""
-            elif not mark[2].strip() and boxes[-1].startswith("```"):
-                boxes, fence = boxes[:-1], ""
-        elif mark and not fence:
-            boxes = [*boxes, mark[2].strip()] if mark[2].strip() else boxes[:-1]
-        elif re.match(r":[\w-]+:", line):
-            boxes[-1] += f" {line}"
-        elif line.strip() and not fence and not re.fullmatch(r"[-| :+]+|%.*|\(.*\)=|<!--.*", line):
-            begin = begin if part else number
-            part.append(line)
-
-
-def sentences(markdown: str) -> list[Sentence]:
-    """Return the sentences of a Markdown file, the items of its lists and the rows of its tables."""
-    found = []
-    for number, (line, boxes, text) in enumerate(paragraphs(markdown)):
-        ends = [match.end() for match in re.finditer(r"(?<!e\.g)(?<!i\.e)(?<! cf)(?<! vs)[.?!][*_)\"”’]*(?=\s)", text)]
-        for start, end in zip([0, *ends], [*ends, len(text)], strict=True):
-            if sentence := text[start:end].strip():
-                above = text[: start + len(text[start:end]) - len(text[start:end].lstrip())].count("\n")
-                found.append(Sentence(line + above, number, boxes, sentence))
-    return found
+NO_PROSE = re.compile(
+    r"(?ms)\A---$.*?^---$|^(`{3,}).*?^\1$|^(:{3,})\{admonition\} The bet.*?^\2$|^:[\w-]+:.*?$|<!--.*?-->"
+)
+"""Front matter, code, options of boxes, and the bet, whose numbers are choices."""
 
 
 class Quantity(NamedTuple):
@@ -102,6 +44,25 @@ class Quantity(NamedTuple):
     dimension: str
     written: str = ""
 
+    def is_near(self, value: float, slack: float | None = None) -> bool:
+        return abs(value - self.value) <= (self.half if slack is None else slack) * (1 + 1e-9)
+
+
+def paragraphs(markdown: str) -> Iterator[tuple[int, str]]:
+    """Yield the first line's number and the text of each paragraph, list item and table row."""
+    prose = NO_PROSE.sub(lambda match: "\n" * match[0].count("\n"), markdown)
+    for match in re.finditer(r"(?m)^.*\S.*\n?(?:^(?!\s*(?:[-*+] |\d+\. |\||#|:::)).*\S.*\n?)*", prose):
+        yield prose.count("\n", 0, match.start()) + 1, match[0]
+
+
+def sentences(paragraph: str) -> Iterator[tuple[int, str]]:
+    """Yield the sentences of a paragraph, each with the number of lines above it."""
+    start = 0
+    for end in re.finditer(r"(?<!e\.g)(?<!i\.e)(?<! cf)(?<! vs)[.?!][*_)\"”’]*(?=\s)|\Z", paragraph):
+        if sentence := paragraph[start : end.end()].strip():
+            yield paragraph.count("\n", 0, paragraph.index(sentence, start)), sentence
+        start = end.end()
+
 
 def quantities(text: str) -> Iterator[Quantity]:
     """Yield the numbers with a unit in a text. All of `5.5 to 6.4 µs` share the unit; `about` widens a number."""
@@ -109,8 +70,7 @@ def quantities(text: str) -> Iterator[Quantity]:
         dimension, size = UNITS[match[2]]
         for digits in re.finditer(NUMBER, match[1]):
             number = float(digits[0].replace(",", "").rstrip("."))
-            decimals = len(digits[0].partition("e")[0].partition(".")[2])
-            half = 0.5 * 10.0**-decimals
+            half = 0.5 * 10.0 ** -len(digits[0].partition("e")[0].partition(".")[2])
             if re.search(ROUGHLY, text[: match.start() + digits.start()].rstrip() + " "):
                 half = max(half, 0.1 * number)
             yield Quantity(number * size, half * size, dimension, f"{digits[0]} {match[2]}")
@@ -142,8 +102,7 @@ def rows(content: Any, key: str = "") -> Iterator[Quantity]:
         for part in content:
             yield from rows(part, key)
     elif isinstance(content, int | float) and not isinstance(content, bool):
-        names = {"bytes_per_second": "B/s", "bytes": "B"}
-        dimension = names.get(key) or ("s" if key else "1")
+        dimension = {"bytes_per_second": "B/s", "bytes": "B", "": "1"}.get(key, "s")
         if dimension != "1" or isinstance(content, float):
             yield Quantity(abs(content), 0, dimension)
 
@@ -166,31 +125,22 @@ def given(code: str) -> Iterator[Quantity]:
 def follows(wanted: Quantity, known: list[Quantity], counts: list[float]) -> bool:
     """Tell whether a number is the sum, difference, ratio or product of two others, or of one and a count."""
     for a, b in itertools.permutations(known, 2):
-        if a.dimension == b.dimension:
-            slack = wanted.half + a.half + b.half
-            if wanted.dimension == a.dimension and (
-                near(a.value + b.value, wanted, slack) or near(a.value - b.value, wanted, slack)
-            ):
+        if a.dimension != b.dimension:
+            continue
+        slack = wanted.half + a.half + b.half
+        if wanted.dimension == a.dimension and any(wanted.is_near(a.value + sign * b.value, slack) for sign in (1, -1)):
+            return True
+        if wanted.dimension == "1" and a.value and b.value:
+            ratio = a.value / b.value
+            slack = wanted.half + ratio * (a.half / a.value + b.half / b.value)
+            if wanted.is_near(ratio, slack) or wanted.is_near(abs(1 - ratio), slack):
                 return True
-            if wanted.dimension == "1" and b.value:
-                ratio = a.value / b.value
-                slack = wanted.half + ratio * ((a.half / a.value if a.value else 0) + b.half / b.value)
-                if any(near(value, wanted, slack) for value in (ratio, abs(1 - ratio))):
-                    return True
     for a, count in itertools.product(known, counts):
         for factor in (count, 1 / count):
-            if a.dimension == wanted.dimension and near(a.value * factor, wanted, wanted.half + a.half * factor):
+            if a.dimension == wanted.dimension and wanted.is_near(a.value * factor, wanted.half + a.half * factor):
                 return True
-    return wanted.dimension == "1" and any(
-        near(value, wanted, wanted.half)
-        for a, b in itertools.permutations(counts, 2)
-        for value in (a / b, abs(1 - a / b))
-    )
-
-
-def near(value: float, wanted: Quantity, slack: float) -> bool:
-    """Tell whether a number lies within the slack of the one that is wanted."""
-    return abs(value - wanted.value) <= slack * (1 + 1e-9)
+    ratios = (a / b for a, b in itertools.permutations(counts, 2))
+    return wanted.dimension == "1" and any(wanted.is_near(each) or wanted.is_near(abs(1 - each)) for each in ratios)
 
 
 def unsupported(markdown: str, outputs: Iterable[Any], codes: Iterable[str], root: Path = ROOT) -> list[str]:
@@ -203,16 +153,8 @@ def unsupported(markdown: str, outputs: Iterable[Any], codes: Iterable[str], roo
     integers = {
         float(number) for code in codes for number in re.findall(r"(?<![\w.])\d+(?![\w.])", code.replace("_", ""))
     }
-    choices = {
-        one.written
-        for sentence in sentences(markdown)
-        if BOXES.search(sentence.boxes)
-        for one in quantities(sentence.text)
-    }
     told = []
-    for _, group in itertools.groupby(sentences(markdown), lambda sentence: sentence.paragraph):
-        paragraph = list(group)
-        text = "\n".join(sentence.text for sentence in paragraph)
+    for line, text in paragraphs(markdown):
         named = "".join(re.findall(r"\blessons? ((?:\d\d(?:, | and | or | to )?)+)", text))
         numbers = set(re.findall(r"\d\d", named))
         others = [path for number in numbers for path in (root / "book" / "recorded").glob(f"{number}_*.ipynb")]
@@ -222,22 +164,16 @@ def unsupported(markdown: str, outputs: Iterable[Any], codes: Iterable[str], roo
         counts = [count for count in counts if count > 1]
         known = [Quantity(size, 0, "s") for span, size in SPANS.items() if re.search(rf"\b{span}\b", text)]
         missing = []
-        for sentence in paragraph:
-            sourced = SOURCE.search(sentence.text) or BOXES.search(sentence.boxes)
-            for number in quantities(re.sub(r"\]\([^)]*\)|\*", "", sentence.text)):
+        for above, sentence in sentences(text):
+            for number in quantities(re.sub(r"\]\([^)]*\)|\*", "", sentence)):
                 times = number.written.endswith(" times") and number.value in integers
-                refuted = "} Answer" in sentence.boxes and number.written in choices
-                if (
-                    sourced
-                    or times
-                    or refuted
-                    or any(near(one.value, number, number.half) for one in here if one.dimension == number.dimension)
-                ):
+                is_shown = any(one.dimension == number.dimension and number.is_near(one.value) for one in here)
+                if SOURCE.search(sentence) or times or is_shown:
                     known.append(number)
                 else:
-                    missing.append((sentence, number))
-        while derived := [pair for pair in missing if follows(pair[1], known, counts)]:
-            known += [number for _, number in derived]
-            missing = [pair for pair in missing if pair not in derived]
-        told += [f"line {sentence.line}: {number.written}: {sentence.text}" for sentence, number in missing]
+                    missing.append((line + above, sentence, number))
+        while derived := [each for each in missing if follows(each[-1], known, counts)]:
+            known += [number for *_, number in derived]
+            missing = [each for each in missing if each not in derived]
+        told += [f"line {at}: {number.written}: {sentence}" for at, sentence, number in missing]
     return told

@@ -47,9 +47,7 @@ def test_another_python_is_named_first(root: Path, version: tuple[int, int, int]
     assert check(root, script="check_python.py") == ""
 
 
-@pytest.mark.parametrize(
-    "name", ["it's", "do$lar", "semi;colon", "a*", 'say "hi"', "back\\slash", "`x`", "co:lon", "two\nlines"]
-)
+@pytest.mark.parametrize("name", ["it's", "do$lar", 'say "hi"', "co:lon", "two\nlines"])
 def test_a_folder_whose_name_a_tool_would_misread(root: Path, tmp_path: Path, name: str) -> None:
     (tmp_path / name).mkdir()
     said = check(root, folder=tmp_path / name)
@@ -73,7 +71,7 @@ def predefines(compiler: Path, macro: str, number: int) -> None:
     layouts.script(compiler, f"echo '#define {macro} {number}'")
 
 
-@pytest.mark.parametrize("name", ["c++", "g++", "gcc", "CXX", "CXX with a launcher"])
+@pytest.mark.parametrize("name", ["c++", "gcc", "CXX with a launcher"])
 def test_a_compiler_that_nvcc_refuses_is_named(
     root: Path, compiler: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,19 +91,3 @@ def test_a_compiler_that_nvcc_refuses_is_named(
             said = check(root)
             assert f" {version}," in said and words in said and "CXX=g++-15" in said
             assert said.startswith(os.environ.get("CXX", name))
-
-
-@pytest.mark.parametrize("words", ["/nowhere/g++ -O1", "launcher", f"launcher {os.devnull}"])
-def test_a_named_compiler_that_does_not_run(
-    root: Path, compiler: Path, words: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CXX", words)
-    assert words in check(root)
-    monkeypatch.setenv("CXX", 'g++ "')
-    assert check(root).startswith("CXX is 'g++ \"' (No closing quotation): ")
-
-
-def test_readme_and_ci_name_these_packages(root: Path) -> None:
-    for file in ("README.md", ".ci/run"):
-        [line] = [each for each in (root / file).read_text().splitlines() if "apt" in each and "install" in each]
-        assert {"git", "make", "g++", "python3-venv", "python3-dev"} <= set(line.split())

@@ -1,6 +1,5 @@
 """The doctor on sound machines and on spoiled ones; a machine is a table of tools, or folders (layouts.py)."""
 
-import io
 import os
 import subprocess
 import sys
@@ -10,12 +9,10 @@ from pathlib import Path
 
 import layouts
 import pytest
-from layouts import Machine
-from rich.console import Console
 
 from fourways import doctor, toolchain
-from fourways.doctor import Diagnosis, checks
-from fourways.doctor.checks import Finding, Tool, judge, tools
+from fourways.doctor import checks
+from fourways.doctor.checks import Finding, Tool, judge
 from fourways.toolchain import Driver, Gpu
 
 DRIVER = Driver("580.159.04", "13.0")
@@ -96,13 +93,6 @@ def test_what_is_missing_is_said_in_the_words_of_skipped_cells(
 def test_a_tool_that_is_missing(sound: Tools, name: str, level: str) -> None:
     finding = only(found(spoil(sound, name, path=None, version=None)), level)
     assert (finding.tool, finding.what, finding.remedy) == (name, f"no {name} found", "make setup")
-
-
-def test_cxx_names_no_compiler(sound: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.undo()
-    monkeypatch.setenv("CXX", "no-such-compiler")
-    named = [each for each in found(spoil(sound, "host compiler", path=None), None, []) if "no-such" in each.what]
-    assert "unset CXX" in only(named, "error").remedy and tools()["host compiler"].path is None
 
 
 @pytest.mark.parametrize(("present", "level"), [(None, "note"), (DRIVER, "warning")])
@@ -207,36 +197,9 @@ def test_binding_for_other_gpus(sound: Tools, tmp_path: Path) -> None:
         assert found(built, gpus=[replace(H200, arch=arch)]) == []
 
 
-def test_which_tool_and_from_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    machine = Machine(tmp_path, monkeypatch)
-    wheels, system = machine.has("wheels", parts=("headers", "cccl")), machine.has("system", "12.8.93")
-    code = "int nvrtcVersion(int *major, int *minor) { *major = 13; *minor = 2; return 0; }"
-    nvrtc = layouts.library(wheels / "lib" / "libnvrtc.so.13", code)
-    monkeypatch.setattr(toolchain, "loaded_library", {"nvrtc": nvrtc}.get)
-    here = tools()
-    assert here["nvcc"] == Tool("nvcc", system / "bin" / "nvcc", "12.8.93", f"from {system}")
-    assert here["CUDA headers"] == Tool("CUDA headers", wheels / "include", "13.0", "from this environment's wheels")
-    assert (here["NVRTC"].path, here["NVRTC"].version) == (nvrtc, "13.2")
-    assert here["nvJitLink"] == Tool("nvJitLink", why="not found") and "driver" not in here
-
-
 def test_diagnosis_of_this_machine() -> None:
     diagnosis = doctor.diagnose()
     here = {tool.name: tool for tool in diagnosis.tools}
     assert here["nvcc"].path == toolchain.nvcc() and (here["nvcc"].version or "").startswith("13.")
     assert here["cupy"].version in toolchain.distributions(*toolchain.CUPY).values()
     assert all(each.remedy for each in diagnosis.findings if each.level in ("warning", "error"))
-
-
-def test_the_table_has_a_row_for_each_tool_gpu_and_other_finding() -> None:
-    findings = [
-        Finding("nvcc", "warning", "an old [thing]", "mend it"),
-        Finding("clone", "error", "no clone", "get it"),
-    ]
-    assert not Diagnosis([], [], findings).lessons_can_run and Diagnosis([], [], findings[:1]).lessons_can_run
-    nvcc = Tool("nvcc", Path("/opt/[cuda]/nvcc"), "13.0.88", "from PATH")
-    console = Console(file=io.StringIO(), width=120)
-    console.print(Diagnosis([nvcc, Tool("ninja", why="not found")], [H200], findings).table())
-    text = console.file.getvalue()  # type: ignore[attr-defined]
-    words = "/opt/[cuda]/nvcc", "13.0.88", "from PATH", "not found", "H200", "139 GiB", "[thing]; mend it"
-    assert [word for word in (*words, "error: no clone; get it") if word not in text] == []

@@ -29,12 +29,6 @@ def test_stacked_bars_have_a_panel_each_with_its_own_scale() -> None:
     assert (drawn.get_suptitle(), warm.get_xlabel()) == ("First results", "seconds")
 
 
-def test_bars_have_their_values_at_their_ends() -> None:
-    drawn = figures.bars({"a GPU": {"mine": 2e12, "copy": 4e12}}, tables.rate, {"mine": "#ff0000"}, "Transposing")
-    assert ends(drawn.axes[0]) == ["2.00 TB/s", "4.00 TB/s"]
-    assert [to_hex(bar.get_facecolor()) for bar in drawn.axes[0].patches] == ["#ff0000", "#777777"]
-
-
 def test_a_roofline_bends_where_the_roofs_meet() -> None:
     drawn = figures.roofline({"mine": (0.125, 5e11)}, 4e12, {"fp32": 6e13}, "A roofline")
     slope, flat, point = drawn.axes[0].lines
@@ -42,6 +36,12 @@ def test_a_roofline_bends_where_the_roofs_meet() -> None:
     assert slope.get_ydata()[1] == flat.get_ydata()[0] == 6e13
     assert (point.get_xdata()[0], point.get_ydata()[0]) == (0.125, 5e11)
     assert ends(drawn.axes[0]) == ["DRAM, 4 TB/s", "fp32, 60 TFLOP/s"]
+
+
+def test_bars_have_their_values_at_their_ends() -> None:
+    drawn = figures.bars({"a GPU": {"mine": 2e12, "copy": 4e12}}, tables.rate, {"mine": "#ff0000"}, "Transposing")
+    assert ends(drawn.axes[0]) == ["2.00 TB/s", "4.00 TB/s"]
+    assert [to_hex(bar.get_facecolor()) for bar in drawn.axes[0].patches] == ["#ff0000", "#777777"]
 
 
 def test_the_same_data_are_the_same_bytes(tmp_path: Path) -> None:

@@ -32,17 +32,6 @@ def test_a_disk_that_fills_up_leaves_the_old_file(tmp_path: Path, monkeypatch: p
     assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
 
 
-def test_what_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="is a folder; name a file in it"):
-        files.check_writable(tmp_path)
-    (tmp_path / "file").touch()
-    for folder in ("file", "new"):
-        with pytest.raises(ValueError, match=rf"x\.svg: there is no folder .*/{folder}; make it first"):
-            files.check_writable(tmp_path / folder / "x.svg")
-    with pytest.raises(ValueError, match=r"nothing can be written in /proc \("):  # where root's rights do not help
-        files.check_writable(Path("/proc/x.svg"))
-
-
 def test_the_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     for name in ("FOURWAYS_CACHE_DIR", "XDG_CACHE_HOME"):

@@ -33,9 +33,3 @@ def test_the_systems_certificates_are_trusted_unless_others_are_named(root: Path
 def test_a_home_that_cannot_be_written_is_replaced(root: Path, home: dict[str, str]) -> None:
     [said, line] = shown(root, **home)
     assert said.endswith("caches go to build/home") and line.endswith(f",{root}/build/home")
-
-
-def test_an_environment_that_is_active_is_left_alone(root: Path) -> None:
-    """uv installs into the active environment, of Conda too, unless VIRTUAL_ENV names another."""
-    elsewhere = {"VIRTUAL_ENV": "/elsewhere", "CONDA_PREFIX": "/conda"}
-    assert shown(root, "active", HOME="/tmp", **elsewhere) == [f"{root}/.venv"]

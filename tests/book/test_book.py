@@ -9,50 +9,8 @@ from typer.main import get_command
 from fourways import cli, lesson
 
 pytestmark = pytest.mark.long  # to build the book takes most of a minute
-AXE = """
-const done = arguments[arguments.length - 1], serious = ["serious", "critical"], flaws = [], contrast = "color-contrast"
-for (const fold of document.querySelectorAll("details")) fold.open = true
-const still = "<style>* { transition: none !important; animation: none !important }</style>"
-document.head.insertAdjacentHTML("beforeend", still)
-const kinds = new Set(arguments[0])
-function kindOf(element) {
-  const { color, fontSize, fontWeight } = getComputedStyle(element), kind = [color, fontSize, fontWeight]
-  for (let around = element; around; around = around.parentElement) {
-    const { backgroundColor, backgroundImage, opacity } = getComputedStyle(around)
-    kind.push(backgroundColor, backgroundImage, opacity)
-  }
-  return kind.filter(value => !["rgba(0, 0, 0, 0)", "none", "1"].includes(value)).join()
-}
-axe.configure({ rules: [{ id: contrast, selector: "[data-judged]" }] })
-async function judge(theme, options) {
-  document.documentElement.dataset.theme = theme
-  for (const element of document.querySelectorAll("body *")) {
-    const tells = [...element.childNodes].some(node => node.nodeType === Node.TEXT_NODE && node.data.trim())
-    element.toggleAttribute("data-judged", tells && element.checkVisibility() && !kinds.has(kindOf(element)))
-  }
-  const { violations, passes } = await axe.run({ elementRef: true, ...options })
-  for (const rule of violations.filter(rule => serious.includes(rule.impact)))
-    for (const node of rule.nodes) flaws.push([theme, rule.id, node.html.slice(0, 200)])
-  for (const rule of passes.filter(rule => rule.id === contrast))
-    for (const node of rule.nodes) kinds.add(kindOf(node.element))
-}
-const rest = { rules: { [contrast]: { enabled: false } }, resultTypes: ["violations"] }
-const colours = { runOnly: [contrast], resultTypes: ["violations", "passes"] }
-const all = [["light", rest], ["light", colours], ["dark", colours]]
-all.reduce((last, each) => last.then(() => judge(...each)), Promise.resolve()).then(() => done([flaws, [...kinds]]))
-"""
-"""Calls back with the serious and critical flaws of a page that has loaded axe-core: theme, rule, element. It takes the
-kinds of text that passed for contrast on other pages, and calls back with all of them: that judgement is slow. Two
-texts are of one kind if they have the same colour, size and weight, on the same grounds."""
-
-PRINTED = """
-const shown = (selector) => [...document.querySelectorAll(selector)].filter(element => element.checkVisibility())
-return [
-  [...document.querySelectorAll("details:not([open])")].map(fold => fold.textContent.slice(0, 80)),
-  shown("article pre").filter(code => code.scrollWidth > code.clientWidth + 1).map(code => code.textContent),
-  shown(".bd-sidebar-primary, .bd-sidebar-secondary, .bd-header-article, .prev-next-area").map(part => part.className),
-]
-"""
+AXE = Path(__file__).with_name("flaws.js").read_text(encoding="utf-8")
+PRINTED = Path(__file__).with_name("printed.js").read_text(encoding="utf-8")
 """Of a page in print: closed folds, code that the paper cuts off, and parts that only a screen needs."""
 
 
@@ -133,14 +91,6 @@ def flaws(browser: Browser, axe: str, pages: list[Path]) -> list[tuple[str, ...]
 
 def test_axe_finds_nothing_serious(browser: Browser, axe: str, real: Path) -> None:
     assert flaws(browser, axe, sorted(path for path in real.rglob("*.html") if "_static" not in path.parts)) == []
-
-
-def test_search_finds_a_word(browser: Browser, real: Path) -> None:
-    browser.open(real / "search.html")
-    browser.driver.get((real / "search.html").as_uri() + "?q=transpose")
-    browser.wait("return document.querySelectorAll('#search-results li a').length > 0")
-    found = browser.run("return [...document.querySelectorAll('#search-results li a')].map(link => link.href)")
-    assert [link for link in found if "/lessons/04_transpose.html" in link]
 
 
 def test_the_kernel_runs_in_the_page(browser: Browser, real: Path) -> None:

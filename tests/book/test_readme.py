@@ -49,15 +49,6 @@ def test_table_and_figure_are_up_to_date(root: Path, clone: Path) -> None:
         assert "pybind11" in shown and "host" not in shown and len(shown) >= 4 + 4 * 4
 
 
-def test_the_readme_is_short_and_its_conclusion_is_computed(root: Path) -> None:
-    text = (root / "README.md").read_text()
-    assert len(text.splitlines()) < 100
-    shown = overview.panels(overview.recorded())
-    kernels, edits = ([row["median"] for row in panel.seconds.values()] for panel in (shown[-1], shown[0]))
-    assert f"{max(edits) / min(edits):.0f}-fold" in text and f"{min(kernels) * 1e6:.0f}" in text
-    assert all(list(panel.seconds) == ["nvrtc", "nvcc", "pycuda", "pybind11"] for panel in shown)
-
-
 def test_the_readmes_kernel_is_right_and_its_calls_are_python(root: Path, tmp_path: Path) -> None:
     source, calls = (
         re.findall(rf"```{of}\n(.*?)```", (root / "README.md").read_text(), re.S)[0] for of in ("cuda", "python")

@@ -29,24 +29,16 @@ def test_a_row_for_each_compiler_and_architecture() -> None:
         ]
 
 
-def test_what_one_compiler_refuses_the_other_still_builds(tmp_path: Path) -> None:
+def test_what_one_compiler_refuses_the_other_still_builds_with_the_options(tmp_path: Path) -> None:
     kernel = tmp_path / "prints.cu"
-    kernel.write_text('#include <cstdio>\nextern "C" __global__ void k(float *x) { printf("%f", *x); }\n')
-    rows = building.rows(kernel, ["sm_80", "sm_90"])
-    assert [bool(row["not_built"]) for row in rows] == [True, True, False, False]
+    kernel.write_text('#include <cstdio>\nextern "C" __global__ void k(float *x) { printf("%f", x[SIZE]); }\n')
+    rows = building.rows(kernel, ["sm_80"], options=["-DSIZE=512"])
+    assert [bool(row["not_built"]) for row in rows] == [True, False]
     assert rows[0]["seconds"] is rows[0]["registers"] is rows[0]["cubin_bytes"] is None
     shown = building.table(rows)
     assert shown.cells()[0] == ["nvrtc", "sm_80", "not built", "", "", ""]
-    assert shown.note.count("prints.cu, nvrtc: prints.cu(1): catastrophic error: cannot open source file") == 1
-    several = building.table([*rows, {**rows[-1], "kernel": "other.cu"}])
-    assert several.columns[0][0] == "kernel", "several files are told apart"
-
-
-def test_options_reach_both_compilers(tmp_path: Path) -> None:
-    kernel = tmp_path / "sized.cu"
-    kernel.write_text('extern "C" __global__ void sized(int *x) { x[0] = SIZE; }\n')
-    assert [row["not_built"] for row in building.rows(kernel, options=["-DSIZE=512"])] == [None, None]
-    assert all('identifier "SIZE" is undefined' in row["not_built"] for row in building.rows(kernel))
+    assert "prints.cu, nvrtc: prints.cu(1): catastrophic error: cannot open source file" in str(shown.note)
+    assert 'identifier "SIZE" is undefined' in building.rows(kernel)[1]["not_built"]
 
 
 def test_one_entry_point_or_the_largest(tmp_path: Path) -> None:
@@ -60,9 +52,3 @@ def test_one_entry_point_or_the_largest(tmp_path: Path) -> None:
     assert heavy["registers"] == largest["registers"] > light["registers"] > 0
     with pytest.raises(building.BuildError, match=r"two.cu has no entry point 'ght'; there are: .*heavy"):
         building.rows(kernel, entry="ght")
-
-
-def test_a_file_without_kernels_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "empty.cu").touch()
-    with pytest.raises(building.BuildError, match="empty.cu has no entry point; there are: none"):
-        building.rows(tmp_path / "empty.cu")

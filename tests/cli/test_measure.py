@@ -1,6 +1,5 @@
 """`fourways check` and `fourways time`, on the CPU."""
 
-import dataclasses
 import inspect
 import json
 import re
@@ -13,36 +12,9 @@ from commands import NO_GPU, fourways
 from fourways import checking, kernels, lesson, measuring, own_kernel, tables, ways
 from fourways.cli import measure
 
-MINE = """extern "C" __global__ void mine(const float *x, float *y, long long n)
-{
-    long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
-    if (i < n)
-        y[i] = RESULT;
-}
-"""
+MINE = Path(__file__).with_name("mine.cu").read_text(encoding="utf-8")
 
 
-LESSON = """---
-fourways: {kernel: triple, ways: [nvcc, host], without: {pycuda: it is too old}}
----
-
-```{code-cell} python
-:tags: [setup]
-import numpy as np
-make_inputs, reference = (lambda size: (np.arange(size, dtype=np.int32),)), (lambda x: 3 * x)
-```
-
-```{code-cell} python
-:tags: [way-nvcc]
-raise RuntimeError("nvcc was asked to build")
-```
-
-```{code-cell} python
-:tags: [way-host]
-def triple_host(x, y):
-    y[:] = 3 * x
-```
-"""
 CASE = """import numpy as np
 arguments = lambda size: {"x": np.ones(size, np.float32), "y": None, "n": np.int64(size)}
 reference = lambda x: {"y": x + 1}
@@ -93,26 +65,6 @@ def test_the_case_that_the_help_shows_is_a_case(tmp_path: Path) -> None:
     assert next(iter(checking.check(ways).rows))["outcome"] == "right"
 
 
-@pytest.fixture
-def triple(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clone on a machine that could run all ways; its one lesson has a cell that fails when it is executed."""
-    (tmp_path / "cpp" / "kernels").mkdir(parents=True)
-    (tmp_path / "lessons").mkdir()
-    (tmp_path / "lessons" / "05_triple.md").write_text(LESSON)
-    monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
-    for way in ("nvcc", "pycuda"):
-        monkeypatch.setitem(ways.WAYS, way, dataclasses.replace(ways.WAYS[way], needs=()))
-
-
-@pytest.mark.usefixtures("triple")
-@pytest.mark.parametrize("command", ["check", "time"])
-def test_no_way_is_built_that_was_not_asked_for(command: str) -> None:
-    done = fourways(command, "5", "-w", "host")
-    assert done.exit_code == 0 and "host" in done.stdout and "nvcc" not in done.stdout
-    done = fourways(command, "5")
-    assert done.exit_code == 1 and "nvcc was asked to build" in f"{done.stderr}{done.exception}"
-
-
 def test_a_wrong_way_fails_and_the_others_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     load = lesson.load
 
@@ -126,6 +78,21 @@ def test_a_wrong_way_fails_and_the_others_are_checked(monkeypatch: pytest.Monkey
     done = fourways("check", "1", "2", "-w", "host")
     assert done.exit_code == 1 and "doublify_host, size" in done.stderr
     assert "02_saxpy" in done.stdout and "right" in done.stdout
+
+
+def test_what_was_measured_before_a_failure_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measure, rows = measuring.time_sizes, tmp_path / "rows.json"
+
+    def fails(ways: ways.Ways, sizes: list[int], *more: object) -> Iterator[tables.Table]:
+        yield from measure(ways, sizes[:1])
+        raise RuntimeError("the machine is on fire")
+
+    monkeypatch.setattr(measuring, "time_sizes", fails)
+    done = fourways("time", "1", "-w", "host", "--sizes", "1000,2000", "--json", rows)
+    assert done.exit_code == 1 and "on fire" in str(done.exception)
+    assert [row["size"] for row in json.loads(rows.read_text())["tables"]["timing"]] == [1000]
+    monkeypatch.setattr(measuring, "time_sizes", lambda *_: iter([tables.Table("timing", [], [], "no room")]))
+    assert "nothing was timed: no room" in str(fourways("time", "1", "-w", "host").exception)
 
 
 def test_a_bad_file_is_a_row_and_the_others_are_judged(case: Path, tmp_path: Path) -> None:
@@ -197,26 +164,6 @@ def test_what_runs_on_the_cpu_is_compiled_for_a_gpu(mine: Path, case: Path, tmp_
     assert done.stdout.count("Not looked for on the CPU: races") == 0
 
 
-def test_a_way_that_refuses_the_kernel_is_a_row(
-    mine: Path, case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of a machine that has all ways; where no way on the GPU is left, the check fails."""
-
-    def refuses(source: own_kernel.Source) -> None:
-        raise RuntimeError("a header is missing")
-
-    monkeypatch.setattr("fourways.own_kernel.case.missing", lambda way: None)
-    for way in ("nvrtc", "nvcc", "pycuda"):
-        monkeypatch.setitem(own_kernel.BUILDERS, way, refuses)
-    done = fourways("check", mine, "--case", case, "--json", tmp_path / "rows.json")
-    rows = json.loads((tmp_path / "rows.json").read_text())["tables"]["check"]
-    assert [row["outcome"].partition(":")[0] for row in rows] == [
-        "no way on the GPU could be built",
-        *["not built"] * 3,
-    ]
-    assert done.exit_code == 1 and "mine.cu: no way on the GPU could be built" in done.stderr
-
-
 def test_time_writes_rows(tmp_path: Path) -> None:
     rows = tmp_path / "rows.json"
     done = fourways("time", "1", "-w", "host", "--sizes", "1000,2000", "--json", rows)
@@ -236,25 +183,3 @@ def test_a_file_is_timed_only_if_it_is_right_at_awkward_sizes(mine: Path, case: 
     done = fourways("time", mine, *words)
     assert done.exit_code == 1 and "mine_host, size 1: element 0 is nan" in str(done.exception)
     assert "a wrong answer is not timed" in str(done.exception)
-
-
-def test_what_was_measured_before_a_failure_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    measure, rows = measuring.time_sizes, tmp_path / "rows.json"
-
-    def fails(ways: ways.Ways, sizes: list[int], *more: object) -> Iterator[tables.Table]:
-        yield from measure(ways, sizes[:1])
-        raise RuntimeError("the machine is on fire")
-
-    monkeypatch.setattr(measuring, "time_sizes", fails)
-    done = fourways("time", "1", "-w", "host", "--sizes", "1000,2000", "--json", rows)
-    assert done.exit_code == 1 and "on fire" in str(done.exception)
-    assert [row["size"] for row in json.loads(rows.read_text())["tables"]["timing"]] == [1000]
-
-
-def test_nothing_timed_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        measuring, "time_sizes", lambda *_: iter([tables.Table("timing", [], [], "too large: no room")])
-    )
-    done = fourways("time", "1", "-w", "host", "--sizes", "2^40", "--json", tmp_path / "a.json")
-    assert done.exit_code == 1 and "nothing was timed: too large: no room" in str(done.exception)
-    assert list(tmp_path.iterdir()) == []

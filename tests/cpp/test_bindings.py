@@ -113,8 +113,7 @@ X = Exported()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "named"),
-    [((X,), {}), ((), {"y": X}), ((X,) * 4, {}), ((X,) * 2, {"x": X}), ((X,) * 2, {"z": X})],
+    ("arguments", "named"), [((X,), {}), ((), {"y": X}), ((X,) * 4, {}), ((X,) * 2, {"x": X}), ((X,) * 2, {"z": X})]
 )
 def test_a_missing_or_odd_argument_is_refused_with_the_signature(arguments: tuple, named: dict[str, object]) -> None:
     signature = r"^doublify\(\): incompatible[^1]*1\. \(x: object, y: object, stream: object = None"

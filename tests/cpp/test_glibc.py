@@ -9,16 +9,7 @@ import pytest
 
 from fourways import toolchain
 
-NEWER = """
-#ifndef __GLIBC_USE_IEC_60559_FUNCS_EXT_C23
-#define __GLIBC_USE_IEC_60559_FUNCS_EXT_C23 1
-#endif
-#if __GLIBC_USE (IEC_60559_FUNCS_EXT_C23) && !defined DECLARED
-#define DECLARED
-extern double rsqrt(double) noexcept(true);
-#endif
-#include_next <bits/mathcalls.h>
-"""
+NEWER = Path(__file__).with_name("newer_mathcalls.h").read_text(encoding="utf-8")
 KERNEL = "#include <cmath>\n__global__ void root(double *x) { *x = rsqrt(*x) + std::sqrt(*x); }\n"
 
 

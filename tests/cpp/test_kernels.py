@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -220,36 +219,3 @@ def test_no_race(kernel: str) -> None:
     _, options, launch_of, grids, _ = ONE_OF_EACH[kernel]
     compiled = host.compile(kernels.path(kernel), options, sanitize="thread").get_function(kernel)
     run(compiled, launch_of(SHARED[kernel]), *grids[0])
-
-
-@pytest.mark.parametrize(("blocks", "threads"), [(1, 32), (4, 256)])
-def test_the_error_of_a_sum_stays_below_its_bound(blocks: int, threads: int) -> None:
-    """An element goes through so many additions at most; each is off by at most 2^-24 of its result."""
-    size = 2**22
-    x, total = np.random.default_rng(1).random(size, np.float32), np.zeros(1, np.float32)
-    host.compile(kernels.path("reduce")).get_function("reduce")((blocks,), (threads,), (x, total, np.int64(size)))
-    additions = size // 4 // (blocks * threads) + 2 + 2 + 5 + 5 + blocks
-    exact = x.sum(dtype=np.float64)
-    assert abs(total[0] - exact) <= additions * 2**-24 * exact
-
-
-PLUGINS = {
-    "apply_transform": 'extern "C" __device__ float user_transform(float x) { return 0.99f * x + 0.5f; }\n',
-    "escape_time": """extern "C" __device__ float2 user_step(float2 z, float2 point)
-{
-    return make_float2(z.x * z.x - z.y * z.y + point.x, 2 * z.x * z.y + point.y);
-}
-""",
-}
-
-
-@pytest.mark.parametrize("kernel", PLUGINS)
-def test_a_plug_in_takes_the_default_functions_place(kernel: str, tmp_path: Path) -> None:
-    """One with the default's answers; and the kernel calls it, since without it nothing compiles."""
-    _, options, launch_of, grids, sizes = ONE_OF_EACH[kernel]
-    file = tmp_path / f"{kernel}.cu"
-    file.write_text(PLUGINS[kernel] + kernels.source(kernel))
-    run(host.compile(file, ("-DPLUGIN", *options)).get_function(kernel), launch_of(sizes[3]), *grids[0])
-    file.write_text(kernels.source(kernel))
-    with pytest.raises(host.CompileError):
-        host.compile(file, ("-DPLUGIN", *options))

@@ -26,8 +26,6 @@ def test_right_answers_of_other_types_are_right() -> None:
         (lambda a, b: None, "returned None; expected "),
         (lambda a, b: a - b, "returned "),
         (lambda a, b: [a, b], "returned ["),
-        (lambda a, b: [a, [b]], "returned ["),
-        (lambda a, b: str(a + b), "returned '"),
         (lambda a, b: float("nan"), "returned nan"),
         (lambda a, b: a // 0, "raised ZeroDivisionError"),
         (lambda a: a, "raised TypeError"),
@@ -44,8 +42,3 @@ def test_a_function_that_changes_its_arguments_harms_nobody() -> None:
         return x
 
     assert exercises.same(double, lambda x: x * 2, lambda: (np.arange(5.0),)).startswith("Right")
-
-
-def test_a_hint_may_follow() -> None:
-    said = exercises.same(lambda a, b: -1, lambda a, b: a, draw, hint="Why?")
-    assert said.endswith(" Why?")

@@ -6,7 +6,6 @@ import cupy
 import numpy as np
 import pytest
 
-import fourways_aot
 from fourways import kernels, toolchain
 
 SHAPES = [(1, 1), (3, 0), (0, 3), (7, 31), (2, 2048), (5, 2049), (3, 10_007), (70_000, 3)]
@@ -43,17 +42,3 @@ def test_normalise_is_right_and_a_scan_needs_neighbours_in_one_thread(arrangemen
         few = x.size == 0 or shape[1] <= 128  # then no thread of a block has more than one element
         assert np.array_equal(y.get(), np.cumsum(x, axis=1)) == (arrangement != "STRIPED" or few), shape
         assert cupy.isnan(around[x.size :]).all()
-
-
-def test_long_scan_by_cupy_gives_the_bits_of_the_binding_and_cuts_a_grid_that_is_too_large() -> None:
-    """What lesson 03 says of `enable_cooperative_groups`, in case CuPy changes."""
-    folders = [f"-I{folder}" for folder in toolchain.include_dirs()]
-    text, options = kernels.source("long_scan"), ("-std=c++17", *folders)
-    kernel = cupy.RawModule(code=text, options=options, enable_cooperative_groups=True).get_function("long_scan")
-    x = cupy.random.default_rng(3).random(20_000_003, dtype=cupy.float32)
-    by_binding, by_cupy = (cupy.full_like(x, cupy.nan) for _ in range(2))
-    fourways_aot.long_scan(x, by_binding)
-    sums = cupy.zeros(-(-x.size // (4 * 6 * 256)), np.uint64)  # a word a tile
-    with pytest.warns(UserWarning, match="grid size will be reduced"):
-        kernel((sums.size,), (256,), (x, by_cupy, sums, np.int64(x.size)))
-    assert (by_cupy == by_binding).all()

@@ -4,6 +4,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import cupy
@@ -15,16 +16,7 @@ from protocols import Dlpack, Interface
 import fourways_aot
 
 doublify = fourways_aot.doublify
-DELAY = r"""
-extern "C" __global__ void delay(long long nanoseconds)
-{
-    long long start, now;
-    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
-    do
-        asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-    while (now - start < nanoseconds);
-}
-"""
+DELAY = Path(__file__).with_name("delay.cu").read_text(encoding="utf-8")
 
 
 def delay(seconds: float) -> None:
@@ -239,31 +231,6 @@ def test_pytorchs_current_stream_is_the_default_and_is_waited_for(torch: ModuleT
         doublify(x, y, **({"stream": other} if named else {}))
     assert not current.query(), "the delay is over, so this showed nothing"
     (other if named else current).synchronize()
-    assert (y == 6).all()
-
-
-def test_a_cupy_array_among_pytorchs_has_cupys_stream_wait_for_pytorchs(torch: ModuleType) -> None:
-    zeros_and_poison()  # whose kernels the delay must not wait for
-    x, y = torch.zeros(1009, device="cuda"), poisoned(1009)
-    current, (cupys, _) = torch.cuda.Stream(), streams()
-    torch.cuda.synchronize()
-    with torch.cuda.stream(current), cupys:
-        late_threes_on(current, x)
-        doublify(x, y)
-    cupys.synchronize()
-    assert (y == 6).all()
-
-
-def test_a_graph_of_pytorch_captures_the_launch(torch: ModuleType) -> None:
-    x, y = torch.zeros(1009, device="cuda"), torch.full((1009,), torch.nan, device="cuda")
-    doublify(x, y)  # CUDA loads a kernel at its first launch, which a capture might not allow
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        doublify(x, y)
-    x.fill_(3)
-    graph.replay()
-    torch.cuda.synchronize()
     assert (y == 6).all()
 
 

@@ -1,9 +1,7 @@
-"""On a GPU: how near the clocks of `timing`, and the solution of lesson 06's second exercise, come to CUPTI's times.
-
-Prints a table of ratios.
-"""
+"""On a GPU: how near the clocks of `timing`, and an exercise of lesson 06, come to CUPTI. Prints a table of ratios."""
 
 import time
+from pathlib import Path
 from typing import Any
 
 import cupy
@@ -12,16 +10,7 @@ import pytest
 
 from fourways import exercises, lesson, tables, timeline, timing
 
-SOURCE = r"""
-extern "C" __global__ void spin(float *x, int steps)
-{
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    float value = x[i];
-    for (int step = 0; step < steps; ++step)
-        value = fmaf(value, 0.5f, 1.0f);
-    x[i] = value;
-}
-"""
+SOURCE = Path(__file__).with_name("spin.cu").read_text(encoding="utf-8")
 BLOCKS, THREADS, REPEATS = 256, 256, 200
 STEPS = (0, 100, 200, 500, 1000, 2000, 4000, 7000, 12_000, 20_000, 50_000, 100_000, 400_000)  # about 2 ns each
 CUPTI = """
@@ -50,12 +39,8 @@ class RealGpu:
     def __init__(self, call: timing.Call) -> None:
         self.launch, self.delay, self.clock = call, timing.busy, time.perf_counter
         self.wait = cupy.cuda.Device().synchronize
-
-    def capture(self, count: int) -> Any:
-        return timing.captured(self.launch, count)
-
-    def replay(self, graph: Any) -> None:
-        graph.launch()
+        self.capture = lambda count: timing.captured(call, count)
+        self.replay = lambda graph: graph.launch()
 
     def record(self) -> Any:
         event = cupy.cuda.Event()
@@ -108,19 +93,15 @@ def measured() -> list[tables.Row]:
 
 def outside(rows: list[tables.Row]) -> list[str]:
     """Return a line for each time beyond its clock's limit."""
-
     problems = []
     for row in rows:
         seconds = row["CUPTI_seconds"]
         if seconds < 1e-6:
             continue
         limit, clock = (GAP, "in_graph") if seconds <= 20e-6 else (SHARE * seconds, "on_gpu")
-        times = {each: row[f"{each}_seconds"] for each in (clock, "exercise")}
-        problems += [
-            f"{each}: {tables.seconds(time)}, by CUPTI {tables.seconds(seconds)}"
-            for each, time in times.items()
-            if abs(time - seconds) > limit
-        ]
+        for name in (clock, "exercise"):
+            if abs(row[f"{name}_seconds"] - seconds) > limit:
+                problems.append(f"{name}: {tables.seconds(row[f'{name}_seconds'])}, by CUPTI {tables.seconds(seconds)}")
     return problems
 
 

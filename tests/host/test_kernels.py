@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fourways import host, kernels
+from fourways import host
 
 HERE = Path(__file__).parent / "kernels"
 RNG = np.random.default_rng(7)
@@ -23,19 +23,7 @@ def poisoned(*shape: int, dtype: type = np.float32) -> np.ndarray:
     return np.full(shape, np.nan if np.issubdtype(dtype, np.floating) else -99, dtype)
 
 
-@pytest.mark.parametrize("size", [0, 1, 31, 32, 33, 1009, 70001])
-@pytest.mark.parametrize("factor", [2, 3])
-def test_doublify(size: int, factor: int) -> None:
-    options = () if factor == 2 else ("-DFACTOR=3",)
-    doublify = host.compile(kernels.path("doublify"), options).get_function("doublify")
-    x = RNG.standard_normal(size, np.float32)
-    for blocks, threads in ((-(-size // 256) or 1, 256), (3, 64), (1, 1)):
-        y = poisoned(size)
-        assert doublify((blocks,), (threads,), (x, y, np.int64(size))) is None
-        np.testing.assert_array_equal(y, factor * x)
-
-
-@pytest.mark.parametrize("size", [1, 31, 32, 33, 50, 64])
+@pytest.mark.parametrize("size", [1, 32, 50])
 def test_threads_may_return_before_a_barrier(size: int) -> None:
     x, y = np.arange(size, dtype=np.int32) ** 2, poisoned(size, dtype=np.int32)
     kernel("right", "early_return")((1,), (64,), (x, y, np.int32(size)))

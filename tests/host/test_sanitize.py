@@ -8,23 +8,8 @@ from typer.testing import CliRunner, Result
 
 from fourways import cli, host
 
-KERNEL = """extern "C" __global__ void mine(const float *x, float *y, long long n)
-{
-    __shared__ float s[256];
-    long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
-    s[threadIdx.x] = i < n ? x[i] : 0;
-    BETWEEN;
-    if (GUARD)
-        y[i] = s[INDEX];
-}
-"""
-COPY = """extern "C" __global__ void mine(const float *x, float *y, long long n)
-{
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        y[i] = x[i];
-}
-"""
+KERNEL = (Path(__file__).parent / "kernels" / "shifts.cu").read_text(encoding="utf-8")
+COPY = (Path(__file__).parent / "kernels" / "copy.cu").read_text(encoding="utf-8")
 CASE = """import numpy as np
 sizes = (4096,)
 arguments = lambda size: {"x": np.ones(size, np.float32), "y": None, "n": np.int64(size)}
@@ -78,21 +63,11 @@ def test_a_wrong_answer_without_a_race_says_so(tmp_path: Path) -> None:
     assert done.stderr.endswith("The search named no race at this size.\n")
 
 
-@pytest.mark.long
-def test_a_case_whose_sizes_are_all_large_is_looked_at(tmp_path: Path) -> None:
-    (tmp_path / "case.py").write_text(CASE)
-    (tmp_path / "mine.cu").write_text(COPY)
-    words = ["check", str(tmp_path / "mine.cu"), "--case", str(tmp_path / "case.py"), "--sanitize", "thread"]
-    done = CliRunner().invoke(cli.app, words)
-    assert done.exit_code == 0 and "Nothing was found at 1 size, 4096" in done.stdout
-
-
 @pytest.mark.parametrize(
     "instead, said, lines",
     [
         ({"GUARD": "true"}, "of its block: element 10.. of an array, which has 1009", 3),
         ({"INDEX": "256 + threadIdx.x / 256"}, "read by thread .* of its block: element 256 of s, which has 256", 3),
-        ({"INDEX": "threadIdx.x + (1ll << 40)"}, "AddressSanitizer: SEGV", 2),
     ],
 )
 def test_an_access_outside_of_an_array(tmp_path: Path, instead: dict[str, str], said: str, lines: int) -> None:
@@ -102,31 +77,16 @@ def test_an_access_outside_of_an_array(tmp_path: Path, instead: dict[str, str], 
     assert len(done.stderr.splitlines()) == lines
 
 
-def test_lessons_run_under_it_as_well() -> None:
-    done = CliRunner().invoke(cli.app, ["check", "3", "--sanitize", "thread"])
-    assert done.exit_code == 0 and "03_reduce_and_scan" in done.stdout and "Nothing was found" in done.stdout
-
-
 @pytest.mark.parametrize(
-    "words, said",
-    [
-        ("--sanitize memory", "'memory' is not one of 'thread', 'address'"),
-        ("--sanitize thread -w nvcc", "only the host way"),
-    ],
+    ("words", "said"),
+    [("memory", "'memory' is not one of 'thread', 'address'"), ("thread -w nvcc", "only the host way")],
 )
 def test_what_no_sanitizer_can_do(words: str, said: str) -> None:
-    done = CliRunner().invoke(cli.app, ["check", "1", *words.split()])
+    done = CliRunner().invoke(cli.app, ["check", "1", "--sanitize", *words.split()])
     assert done.exit_code == 2 and said in " ".join(done.stderr.replace("│", "").split())
 
 
-NEWER = """==1==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x502000000084 at pc 0x1 bp 0x2 sp 0x3
-WRITE of size 4 at 0x502000000084 thread T33
-    #0 0x55 in fourways::update(int*) /src/cpp/host/cuda_on_host.hpp:61:9
-    #1 0x55 in mine(float const*, float*, long long) FILE:8:14
-    #2 0x56 in call<0, 1, 2> /src/the list of kernels:2
-0x502000000084 is located 0 bytes after 132-byte region [0x502000000000,0x502000000084)
-SUMMARY: AddressSanitizer: heap-buffer-overflow FILE:8:14 in mine
-"""
+NEWER = Path(__file__).with_name("report_of_clang.txt").read_text(encoding="utf-8")
 
 
 def test_reports_of_newer_compilers_are_read(tmp_path: Path) -> None:
@@ -140,8 +100,3 @@ def test_reports_of_newer_compilers_are_read(tmp_path: Path) -> None:
     ]
     before = NEWER.replace("FILE", str(file)).replace("0 bytes after", "8 bytes before")
     assert "element -2 of an array, which has 33" in host.finding(before)
-
-
-def test_a_report_without_a_line_of_a_kernel_stays_whole() -> None:
-    for report in (NEWER, "the kernel's program ended with status 9"):
-        assert host.finding(report) == report

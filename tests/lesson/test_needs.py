@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -44,22 +43,6 @@ def test_a_skipped_cell_shows_what_was_recorded(shell: Any, capsys: pytest.Captu
     shell.run_cell(f"%%needs pycuda  # recorded in 01_doublify\n{code}\nmine = 1")
     shown = capsys.readouterr().out
     assert "This cell has changed since it was recorded on NVIDIA " in shown and printed not in shown
-
-
-def test_what_was_not_recorded_is_not_shown(
-    shell: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Neither of a lesson without a recording, nor of a cell that was skipped then, too."""
-    (tmp_path / "cpp" / "kernels").mkdir(parents=True)
-    (tmp_path / "book" / "recorded").mkdir(parents=True)
-    note = nbformat.v4.new_output("stream", text="Skipped: no wheel\n")
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0", outputs=[note])])
-    notebook.metadata["fourways"] = {"stamp": {"device": "a GPU", "date": "2026-11-22"}}
-    nbformat.write(notebook, tmp_path / "book" / "recorded" / "12_skipped.ipynb")
-    monkeypatch.setenv("FOURWAYS_ROOT", str(tmp_path))
-    for page in ("99_none", "12_skipped"):
-        shell.run_cell(f"%%needs pycuda  # recorded in {page}\n1 / 0")
-        assert capsys.readouterr().out == "Skipped: PyCUDA is not installed\n"
 
 
 def test_what_can_run_runs(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:

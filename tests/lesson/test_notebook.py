@@ -5,31 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from fourways import kernels, lesson
+from fourways import lesson
 from fourways.kernels import InputError
 
-LESSON = """---
-fourways: {kernel: doublify, rtol: 1.0e-5}
----
-
-Words before the title.
-
-# 05 · The title
-
-```{code-cell} python
-:tags: [setup, needs-host]
-first = 1
-```
-
-```{code-cell} python
-second = 2
-```
-
-```{code-cell} python
-:tags: [setup]
-third = 3
-```
-"""
+LESSON = Path(__file__).with_name("notebook.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -82,18 +61,3 @@ def test_what_is_wrong_with_a_file_is_said(path: Path, old: str, new: str, messa
     found = lesson.Lesson(path)
     with pytest.raises(InputError, match=message):
         print(found.meta, found.title)
-
-
-def test_the_kernel_file_that_a_name_means(path: Path, tmp_path: Path) -> None:
-    for name in ("doublify", "5", "my_own"):
-        assert lesson.kernel_file(name) == kernels.path("doublify")
-    mine = tmp_path / "mine.cu"
-    with pytest.raises(InputError, match="no file .*mine.cu: give the path"):
-        lesson.kernel_file(str(mine))
-    mine.write_text("// größer\n", encoding="utf-8")
-    assert lesson.kernel_file(str(mine)) == mine
-
-
-def test_front_matter_may_end_its_lines_with_spaces(path: Path) -> None:
-    path.write_text(LESSON.replace("---\n", "--- \n"))
-    assert lesson.Lesson(path).meta == lesson.Lesson(path).whole.metadata["fourways"]

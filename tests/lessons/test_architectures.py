@@ -1,6 +1,7 @@
 """Every kernel of every lesson compiles for each architecture that CUDA 13 serves, from Turing to Blackwell."""
 
 import ast
+import functools
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -44,11 +45,5 @@ def test_every_kernel_compiles_for_every_architecture(page: lesson.Lesson) -> No
     """A text that compiles for no architecture is no kernel by itself: it needs macros or further text."""
     for name, source in sources(page).items():
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            taken = dict(
-                zip(
-                    toolchain.ARCHITECTURES,
-                    pool.map(lambda arch, source=source: compiles(source, arch), toolchain.ARCHITECTURES),
-                    strict=True,
-                )
-            )
-        assert all(taken.values()) or (name.startswith("text") and not any(taken.values())), (name, taken)
+            taken = list(pool.map(functools.partial(compiles, source), toolchain.ARCHITECTURES))
+        assert all(taken) or (name.startswith("text") and not any(taken)), (name, taken)

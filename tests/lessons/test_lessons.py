@@ -4,20 +4,15 @@ import ast
 import builtins
 import dataclasses
 import re
-from copy import deepcopy
-from pathlib import Path
 from typing import Any
 
 import cell_python
-import jupytext
-import nbformat
 import prose_numbers
 import pytest
 
 from fourways import kernels, lesson, toolchain, ways
 
 LESSONS = lesson.all_lessons()
-PARTS = ("Just in time or ahead of time?", "Exercises", "Sources")
 
 
 @pytest.fixture(params=LESSONS, ids=lambda target: target.slug)
@@ -57,33 +52,14 @@ def test_every_way_defines_its_one_function(target: lesson.Lesson) -> None:
     assert len(signatures) == 1, "all ways have the same signature"
 
 
-def test_parts_in_order(target: lesson.Lesson) -> None:
-    headings = re.findall(r"^## (.+)$", prose(target), re.MULTILINE)
-    places = [next((i for i, text in enumerate(headings) if text.startswith(part)), None) for part in PARTS]
-    assert None not in places, dict(zip(PARTS, places, strict=True))
-    assert places == sorted(places, key=lambda place: place or 0)
-
-
 def test_the_kernel_shown_is_the_file(target: lesson.Lesson) -> None:
     assert f"```cuda\n{kernels.source(target.meta['kernel'])}```" in prose(target)
-
-
-def test_two_exercises_each_with_a_solution(target: lesson.Lesson) -> None:
-    assert len(target.cells("exercise")) >= 2
-    assert len(target.cells("exercise")) == len(target.cells("solution"))
 
 
 @pytest.mark.parametrize("page", lesson.lessons_and_pages(), ids=lambda page: page.slug)
 def test_numbers_in_prose_stand_in_the_outputs(page: lesson.Lesson) -> None:
     outputs = [output for cell in lesson.outputs(page) for output in cell]
     assert prose_numbers.unsupported(page.path.read_text("utf-8"), outputs, codes(page.notebook)) == []
-
-
-def test_what_goes_deeper_ends_where_it_should(target: lesson.Lesson) -> None:
-    """A heading inside a cell would be folded away with what stands above it."""
-    for cell, is_deeper in zip(target.notebook.cells, lesson.deeper(target.notebook), strict=True):
-        if is_deeper and cell.cell_type == "markdown":
-            assert not re.findall(r"(?m)^#{2,3} .*", re.sub(r"(?ms)^```.*?^```", "", cell.source))[1:]
 
 
 def test_exercises_have_hints_and_wrong_answers(target: lesson.Lesson) -> None:
@@ -104,17 +80,6 @@ def test_each_cell_is_recorded_with_todays_kernels(page: lesson.Lesson) -> None:
     assert len(set(codes(page.notebook))) == len(codes(page.notebook))
 
 
-def test_no_two_lessons_make_a_package_of_one_name() -> None:
-    """Lessons run at the same time, and what one installs into this Python comes before another's `sys.path`."""
-    texts = [(page.slug, code) for page in lesson.lessons_and_pages() for code in codes(page.notebook)]
-    projects = (kernels.root() / "lessons" / "programs").glob("*/pyproject.toml")
-    texts += [(project.parent.name, project.read_text("utf-8")) for project in projects]
-    made = {(name, slug) for slug, text in texts for name in re.findall(r'(?m)^\[project\]\nname = "(.+)"', text)}
-    names = [name for name, _ in made]
-    assert {"heat", "pulse", "slab"} <= set(names)
-    assert len(set(names)) == len(names), sorted(made)
-
-
 def test_recorded_runs_name_no_place_of_the_machine() -> None:
     files = list((kernels.root() / "book" / "recorded").glob("*.ipynb"))
     assert files
@@ -131,16 +96,6 @@ def test_recorded_runs_hold_no_error_and_no_skipped_cell() -> None:
         reasons = re.findall(r'"Skipped: (.*?)\\n"', text)
         assert '"output_type": "error"' not in text and len(reasons) == text.count('"Skipped: '), path.name
         assert all(any(package.replace("_", "-") in why for package in may_skip) for why in reasons), path.name
-
-
-def test_code_fits_the_page(target: lesson.Lesson) -> None:
-    long = [
-        line
-        for source in [*codes(target.notebook), kernels.source(target.meta["kernel"])]
-        for line in source.splitlines()
-        if len(line) > 92
-    ]
-    assert not long, "longer lines scroll sideways in the book"
 
 
 @pytest.mark.parametrize("absent", ["gpu", "deeper", *ways.WAYS])
@@ -177,18 +132,6 @@ def test_a_cell_that_runs_needs_no_cell_that_is_skipped(
                 there |= stored
                 used = {node.id for node in names if isinstance(node.ctx, ast.Load)}
                 assert not used & (gone - there), f"without {absent}, this cell fails:\n{cell.source}"
-
-
-def test_a_lesson_saved_by_jupyterlab_is_the_same_file(target: lesson.Lesson, tmp_path: Path) -> None:
-    """As its extension saves it: through jupytext, with the metadata of the kernel, with outputs."""
-    notebook, saved = deepcopy(target.whole), tmp_path / target.path.name
-    notebook.metadata["kernelspec"] = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-    notebook.metadata["language_info"] = {"name": "python", "version": "3.13.0"}
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.outputs = [nbformat.v4.new_output("stream", text="ran")]
-    jupytext.write(notebook, saved, fmt="md:myst")
-    assert saved.read_text() == target.path.read_text()
 
 
 LONG = {"00", "01", "03", "04", "05", "08", "09", "12", "13"}

@@ -9,7 +9,7 @@ from typing import Any
 import cell_python
 import pytest
 
-from fourways import kernels, lesson, tables
+from fourways import kernels, lesson
 
 EXEMPT = {"lesson.collect", "checking.check", "checking.exercise", "kernels.source", "kernels.path", "host.compile"}
 EXEMPT |= {"toolchain.activate", "tables", "figures", "exercises", "Table"}
@@ -97,13 +97,3 @@ def test_the_parts_stand_in_order_and_one_question_waits(page: lesson.Lesson) ->
     assert text.count(":::{admonition} The bet") == 1
     assert "{dropdown} Answer" not in text
     assert sum(each.startswith("Deeper") for each in headings) <= 2
-
-
-def test_a_chart_has_a_caption_and_tables_have_four_columns(page: lesson.Lesson) -> None:
-    captions = [cell.metadata.get("mystnb", {}).get("figure", {}).get("caption") for cell in page.notebook.cells]
-    assert any(captions)
-    for cell, outputs in zip(page.notebook.cells, lesson.outputs(page), strict=True):
-        for output in outputs:
-            if tables.MIME in output.get("data", {}):
-                head = re.findall("<th>(.*?)</th>", output["data"]["text/html"].partition("</thead>")[0])
-                assert len(head) <= 4, (head, cell.source)

@@ -15,14 +15,7 @@ from fourways.own_kernel import CaseError
 
 HAS_GPU = not toolchain.missing("gpu")
 HERE = Path(__file__).parent
-KERNEL = """
-extern "C" __global__ void twice(const float *x, float *y, int n)
-{
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        y[i] = 2 * x[i];
-}
-"""
+KERNEL = Path(__file__).with_name("twice.cu").read_text(encoding="utf-8")
 CASE = """
 import numpy as np
 
@@ -49,14 +42,11 @@ def filled(folder: Path, kernel: str = KERNEL, case: str = CASE) -> Path:
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        (
-            'derived = {"n": "x.size + 1"}',
-            r'case.py: derived = {"n": "x.size + 1"} is 34 at size 33; there the case has 33',
-        ),
-        ('derived = {"y": "(7,)"}', "is (7,) at size 33; there the case has (33,)"),
+        ('derived = {"n": "x.size + 1"}', '{"n": "x.size + 1"} is 34 at size 33; there the case has 33'),
+        ('derived = {"y": "x.size"}', 'is 33 at size 33; there the case has (33,); a shape is a tuple: "(x.size,)"'),
         ('derived = {"grid": "n"}', "is 33 at size 33; there the case has (1, 1, 1)"),
         ('derived = {"n": "THREADS"}', "at size 33: NameError"),
-        ('derived = {"grid": "-(-n // 256)", "n": "x.size"}', "name 'n' is not defined"),
+        ('derived = {"n": "x.size", "grid": "n"}', 'derived = {"grid": "n"} is 33 at size 33'),
         ('derived = {"m": "x.size"}', "m is no argument, no grid, no block and not shared"),
     ],
 )
@@ -67,14 +57,19 @@ def test_what_a_case_derives_wrongly_is_refused(more: str, told: str, tmp_path: 
 
 
 def test_names_with_a_meaning_and_headers_above_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(
-        CaseError, match="stream means something else in Python or in the package: rename it in mine.cu"
-    ):
+    with pytest.raises(CaseError, match="stream means something else in Python .*: rename it in mine.cu"):
         filled(tmp_path, KERNEL.replace("n)", "stream)", 1).replace("< n", "< stream"), CASE.replace('"n"', '"stream"'))
     (tmp_path / "above.h").write_text("")
     (tmp_path / "below").mkdir()
     with pytest.raises(CaseError, match="includes .*above.h: copy that header into the folder of the kernel first"):
         filled(tmp_path / "below", f'#include "../above.h"\n{KERNEL}')
+
+
+def test_the_readme_shows_the_call_and_python_is_python(tmp_path: Path) -> None:
+    made = filled(tmp_path, case=CASE + 'derived = {"n": "x.size", "grid": "-(-n // 256)"}\n')
+    assert "\ntwice(x, y, block=block)\n" in (made / "README.md").read_text()
+    files = [compile(file.read_text(), file.name, "exec") for file in made.rglob("*.py")]
+    assert len(files) >= 3
 
 
 Installed = Callable[[str], Path]
@@ -106,22 +101,13 @@ class Array(Exported):
     ("changed", "error", "told"),
     [
         ({"seed": -1}, ValueError, "seed is -1; wanted uint64"),
-        ({"seed": np.int64(-1)}, ValueError, "seed is -1; wanted uint64"),
         ({"shift": 256}, ValueError, "shift is 256; wanted uint8"),
-        ({"shift": 2.5}, ValueError, "shift is 2.5; wanted uint8"),
         ({"shift": "2"}, TypeError, "shift is 2; wanted uint8"),
-        ({"x": [1.0]}, TypeError, "x is a list; wanted a GPU array"),
         ({"x": Array((4,), "<f8")}, TypeError, "x has dtype float64; wanted float32"),
         ({"y": Array((3,))}, ValueError, r"y has shape \(3,\); wanted \(4,\)"),
         ({"y": Array((4,), read_only=True)}, ValueError, "y is read-only"),
-        (
-            {"keys": Array((2,), "<u8", address=0x7F00_0000_0004)},
-            ValueError,
-            "keys starts at .*; wanted a multiple of 8",
-        ),
         ({"band": 3}, TypeError, "band has dtype int64"),
         ({"band": (1, (2, 3))}, TypeError, "band is a tuple; wanted np.array"),
-        ({"stream": "0"}, TypeError, "stream is a str"),
         pytest.param({}, RuntimeError, "cudaError", marks=pytest.mark.skipif(HAS_GPU, reason="it would be launched")),
     ],
 )

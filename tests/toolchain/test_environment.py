@@ -63,14 +63,6 @@ def test_a_child_has_this_package_and_this_clone(root: Path, monkeypatch: pytest
 # --- this machine -----------------------------------------------------------------------------------------------------
 
 
-def test_cupy_takes_the_same_nvcc() -> None:
-    script = "import cupy.cuda; print(cupy.cuda.get_nvcc_path())"
-    done = subprocess.run(
-        [sys.executable, "-c", script], env=os.environ | toolchain.variables(), capture_output=True, text=True
-    )
-    assert done.stdout.strip() == str(toolchain.nvcc()), done.stderr
-
-
 def test_nvcc_links_in_this_environment(tmp_path: Path) -> None:
     """The wheels' nvcc does not find its own cudart without LIBRARY_PATH."""
     (tmp_path / "empty.cu").write_text('__global__ void empty() {}\nextern "C" void go() { empty<<<1, 1>>>(); }\n')

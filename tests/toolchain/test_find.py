@@ -1,8 +1,5 @@
 """Which toolkit and which program is taken on which machine; machines are folders (tests/layouts.py)."""
 
-import os
-from pathlib import Path
-
 import layouts
 import pytest
 from layouts import Machine
@@ -22,16 +19,15 @@ def test_preference(machine: Machine, best: int) -> None:
     assert list(toolchain.roots()) == roots
 
 
-def test_newest_wheels_first(machine: Machine) -> None:
-    layouts.toolkit(machine.home / "site-packages" / "nvidia" / "cu12")
-    newer = machine.has("wheels")
-    assert toolchain.nvcc() == newer / "bin" / "nvcc"
-
-
-def test_nothing_there(machine: Machine) -> None:
-    assert toolchain.nvcc() is None
-    assert toolchain.nvcc() is None
-    assert toolchain.include_dirs() == []
+def test_nothing_there_or_no_program(machine: Machine) -> None:
+    assert toolchain.nvcc() is None and toolchain.include_dirs() == []
+    (machine.has("wheels") / "bin" / "nvcc").chmod(0o644)
+    system = machine.has("system")
+    assert toolchain.nvcc() == system / "bin" / "nvcc"
+    on_path = layouts.script(machine.home / "bin" / "nvdisasm", "")
+    assert toolchain.program("nvdisasm") == on_path
+    inside = layouts.script(system / "bin" / "nvdisasm", "")
+    assert toolchain.program("nvdisasm") == inside
 
 
 @pytest.mark.parametrize("where", ["PATH", "CUDA_PATH"])
@@ -45,24 +41,6 @@ def test_wrapper_leads_to_its_toolkit(machine: Machine, where: str) -> None:
     assert (compiler := toolchain.nvcc()) and compiler.parents[1] == real
     assert toolchain.nvcc() == real / "bin" / "nvcc"
     assert toolchain.include_dirs()[0] == real / "include"
-
-
-def test_link_to_an_nvcc_that_cannot_be_asked(machine: Machine) -> None:
-    """nvcc --dryrun prints nothing where gcc is missing; the link still leads to the toolkit."""
-    real = layouts.toolkit(machine.home / "opt" / "cuda-13.0")
-    layouts.script(real / "bin" / "nvcc", "exit 1")
-    (machine.home / "bin").mkdir()
-    (machine.home / "bin" / "nvcc").symlink_to(real / "bin" / "nvcc")
-    assert (compiler := toolchain.nvcc()) and compiler.parents[1] == real
-
-
-def test_a_toolkit_named_twice_counts_once(machine: Machine) -> None:
-    root = machine.has("system")
-    alias = machine.home / "alias"
-    alias.symlink_to(root)
-    machine.patch.setenv("CUDA_PATH", str(alias))
-    machine.patch.setenv("PATH", f"{root / 'bin'}:/usr/bin:/bin")
-    assert toolchain.roots() == {alias: "CUDA_PATH"}
 
 
 def test_conda_layout(machine: Machine) -> None:
@@ -89,29 +67,6 @@ def test_a_folder_with_a_part_of_the_headers_is_passed_over(machine: Machine, lo
     assert toolchain.include_dirs() == [system / "include", system / "include" / "cccl"]
 
 
-def test_not_executable_is_not_a_program(machine: Machine) -> None:
-    (machine.has("wheels") / "bin" / "nvcc").chmod(0o644)
-    system = machine.has("system")
-    assert toolchain.nvcc() == system / "bin" / "nvcc"
-
-
-def test_program_from_path_where_no_toolkit_has_it(machine: Machine) -> None:
-    root = machine.has("system")
-    on_path = layouts.script(machine.home / "bin" / "nvdisasm", "")
-    assert toolchain.program("nvdisasm") == on_path
-    inside = layouts.script(root / "bin" / "nvdisasm", "")
-    assert toolchain.program("nvdisasm") == inside
-
-
-def test_one_file_under_two_names_keeps_the_best_place(machine: Machine) -> None:
-    """The first toolkit's program may be a link to the last one's."""
-    wheels, conda, system = (machine.has(origin) for origin in ("wheels", "conda", "system"))
-    for root in (conda, system):
-        layouts.script(root / "bin" / "ptxas", "")
-    (wheels / "bin" / "ptxas").symlink_to(system / "bin" / "ptxas")
-    assert toolchain.in_roots("bin/ptxas") == [wheels / "bin" / "ptxas", conda / "bin" / "ptxas"]
-
-
 def test_host_compiler(machine: Machine) -> None:
     """CXX, then conda's, then g++, then clang++."""
     machine.patch.setenv("PATH", str(machine.home / "bin"))
@@ -125,11 +80,3 @@ def test_host_compiler(machine: Machine) -> None:
     mine = layouts.script(machine.home / "mine" / "g++-14", "")
     machine.patch.setenv("CXX", f"ccache {mine} -m64")
     assert toolchain.host_compiler() == mine
-
-
-def test_run_says_why_a_command_cannot_be_run(tmp_path: Path) -> None:
-    done = toolchain.run(str(tmp_path / "none"))
-    assert (done.returncode, done.stdout) == (127, "")
-    assert str(tmp_path / "none") in done.stderr
-    done = toolchain.run("echo", os.devnull)
-    assert (done.returncode, done.stdout.strip()) == (0, os.devnull)

@@ -1,17 +1,15 @@
 """What a way lacks on a machine, with the remedy, in one line."""
 
-import importlib
-import shlex
-import tomllib
-from pathlib import Path
+from dataclasses import replace
 
 import layouts
 import pytest
 from layouts import Machine
-from packaging.requirements import Requirement
-from packaging.specifiers import SpecifierSet
 
 from fourways import toolchain, ways
+
+DRIVER = toolchain.Driver("580.159.04", "13.0")
+GPU = toolchain.Gpu("A GPU", "9.0", "sm_90", 80 << 30)
 
 
 def has_modules(machine: Machine, *names: str) -> None:
@@ -28,17 +26,13 @@ def test_no_driver(machine: Machine) -> None:
     assert toolchain.missing("host compiler") is None
 
 
-def test_no_gpu(machine: Machine) -> None:
-    machine.takes_driver(layouts.driver(machine.home / "none.so", init=100))
-    assert "CUDA_ERROR_NO_DEVICE" in str(ways.missing("nvrtc"))
-    machine.takes_driver(layouts.driver(machine.home / "libcuda.so.1"))
+def test_a_driver_without_a_gpu_and_one_that_is_too_old(machine: Machine) -> None:
+    machine.has_driver(replace(DRIVER, problem="cuInit: CUDA_ERROR_NO_DEVICE"))
+    assert "shows no GPU (cuInit: CUDA_ERROR_NO_DEVICE)" in str(ways.missing("nvrtc"))
+    machine.has_driver(DRIVER, GPU)
     assert toolchain.missing("gpu") is None
-
-
-def test_a_driver_that_is_too_old(machine: Machine) -> None:
-    machine.patch.setattr(
-        importlib.import_module("fourways.toolchain.missing"), "driver", lambda: toolchain.Driver("550.54.15", "12.4")
-    )
+    assert toolchain.missing("two-gpus") == "one GPU here: this runs on a machine with two"
+    machine.has_driver(toolchain.Driver("550.54.15", "12.4"), GPU)
     said = "the NVIDIA driver 550.54.15 serves CUDA 12.4, not 13.0: update it to 580 or newer, or take another machine"
     assert ways.missing("pycuda") == toolchain.missing("gpu") == said
 
@@ -54,7 +48,7 @@ def test_a_driver_that_is_too_old(machine: Machine) -> None:
 )
 def test_missing_package_comes_with_its_remedy(machine: Machine, way: str, lacking: str, remedy: str) -> None:
     machine.has("system")
-    machine.takes_driver(layouts.driver(machine.home / "libcuda.so.1"))
+    machine.has_driver(DRIVER, GPU)
     has_modules(machine, *({"cupy", "pycuda", "fourways_aot"} - {lacking}))
     said = str(ways.missing(way))
     assert said.endswith(remedy)
@@ -72,45 +66,9 @@ def test_packages_of_some_lessons(machine: Machine, package: str) -> None:
     assert toolchain.missing(package) is None
 
 
-def test_pip_brings_the_extra_more(machine: Machine, root: Path) -> None:
-    """By the packages' names, for PyPI has no Four Ways; CUDA stays that of pyproject.toml."""
-    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
-    more = {wanted.name: wanted for wanted in map(Requirement, project["optional-dependencies"]["more"])}
-    wanted = {wanted.name: wanted for wanted in map(Requirement, project["dependencies"])} | more
-    told = [str(toolchain.missing(module)).partition(": pip install ")[2] for module in toolchain.MORE]
-    named = [Requirement(word) for remedy in told for word in shlex.split(remedy)]
-    assert more.keys() <= {package.name for package in named}
-    for package in named:
-        assert package.extras <= wanted[package.name].extras
-        assert package.specifier in (SpecifierSet(), wanted[package.name].specifier)
-
-
-def test_nccl4py_shares_the_name_nccl(machine: Machine) -> None:
-    (machine.home / "site-packages" / "nccl" / "core").mkdir(parents=True)
-    assert toolchain.missing("nccl") is not None  # a folder of that name, no module in it
-    has_modules(machine, "nccl/core")
-    assert toolchain.missing("nccl") is None
-
-
-def test_cutensor_is_a_library_without_a_module(machine: Machine) -> None:
-    folder = machine.home / "site-packages" / "cutensor" / "lib"
-    folder.mkdir(parents=True)
-    assert toolchain.missing("cutensor") == "cuTENSOR is not installed: pip install cutensor-cu13"
-    (folder / "libcutensor.so.2").touch()
-    assert toolchain.missing("cutensor") is None
-
-
-def test_two_gpus(machine: Machine) -> None:
-    machine.takes_driver(layouts.driver(machine.home / "libcuda.so.1"))
-    assert toolchain.missing("two-gpus") is None
-    one = toolchain.gpus()[:1]
-    machine.patch.setattr(importlib.import_module("fourways.toolchain.missing"), "gpus", lambda: one)
-    assert toolchain.missing("two-gpus") == "one GPU here: this runs on a machine with two"
-
-
 def test_missing_compilers(machine: Machine) -> None:
     has_modules(machine, "cupy")
-    machine.takes_driver(layouts.driver(machine.home / "libcuda.so.1"))
+    machine.has_driver(DRIVER, GPU)
     machine.patch.setenv("PATH", str(machine.home / "bin"))
     assert ways.missing("nvcc") == "no nvcc found: make setup"
     machine.has("system")
@@ -119,11 +77,3 @@ def test_missing_compilers(machine: Machine) -> None:
     layouts.script(machine.home / "bin" / "g++", "")
     assert ways.missing("nvcc") is None
     assert toolchain.missing("host compiler") is None
-
-
-def test_installed_imports_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "breaks_when_imported.py").write_text("raise RuntimeError")
-    assert toolchain.installed("breaks_when_imported") == tmp_path / "breaks_when_imported.py"
-    assert toolchain.installed("not_there") is None
-    assert toolchain.installed("not_there.either") is None
