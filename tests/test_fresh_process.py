@@ -54,10 +54,9 @@ def test_rows_and_their_table() -> None:
 
 
 def test_each_process_is_fresh_and_the_first_does_not_count(tmp_path: Path) -> None:
-    says = "# work\nimport pathlib, os\n(pathlib.Path('said') / str(os.getpid())).touch()\n"
-    (tmp_path / "said").mkdir()
-    taken = fresh_process.samples({"a": says, "b": says}, 2, folder=tmp_path)
-    assert [len(each) for each in taken.values()] == [2, 2] and len(list((tmp_path / "said").iterdir())) == 6
+    says = f"# work\nimport pathlib, os\n(pathlib.Path({str(tmp_path)!r}) / str(os.getpid())).touch()\n"
+    taken = fresh_process.samples({"a": says, "b": says}, 2)
+    assert [len(each) for each in taken.values()] == [2, 2] and len(list(tmp_path.iterdir())) == 6
 
 
 def test_a_file_runs_as_python_runs_it(tmp_path: Path) -> None:
@@ -66,13 +65,13 @@ def test_a_file_runs_as_python_runs_it(tmp_path: Path) -> None:
     program.write_text(
         "import json, sys, beside\nprint({'no': 'JSON'})\n"
         "if __name__ == '__main__':\n"
-        "    told = {'beside': beside.value, 'file': __file__, 'argv': sys.argv, 'task': json.load(sys.stdin)}\n"
+        "    told = {'beside': beside.value, 'file': __file__, 'argv': sys.argv}\n"
         "    told['word'] = __import__('os').environ.get('WORD')\n"
         "    print(json.dumps(told))\n    print('bye')\n"
     )
-    told = fresh_process.answer(program, 1, task={"x": 2}, folder=Path("/"), environment=os.environ | {"WORD": "here"})
+    told = fresh_process.answer(program, 1, environment=os.environ | {"WORD": "here"})
     argv = [str(program), "1"]
-    assert told == {"beside": 3, "file": str(program), "argv": argv, "task": {"x": 2}, "word": "here"}
+    assert told == {"beside": 3, "file": str(program), "argv": argv, "word": "here"}
 
 
 @pytest.mark.parametrize(

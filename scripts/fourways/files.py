@@ -93,9 +93,9 @@ def source_file(source: str | Path) -> Path:
 
     A text is a `str` with `__global__` in it. It is kept as `kernel.cu` in a folder of the cache that is its own.
     """
-    if "__global__" not in str(source):
+    if isinstance(source, Path) or "__global__" not in source:
         return Path(source)
-    text = str(source)
+    text = source
     path = own_cache_dir() / "sources" / hashlib.sha256(text.encode()).hexdigest()[:16] / "kernel.cu"
     if not path.is_file() or path.read_bytes() != text.encode():  # a full disk, or another user, may have spoiled it
         write_text(path, text)

@@ -86,17 +86,12 @@ def parts(text: str) -> list[tuple[str, str]]:
 
 
 def start(
-    program: Program,
-    *arguments: object,
-    task: Any = None,
-    environment: Mapping[str, str] | None = None,
-    folder: Path | None = None,
-    timeout: float = 600,
+    program: Program, *arguments: object, environment: Mapping[str, str] | None = None, timeout: float = 600
 ) -> Ended:
     """Run a program once in a fresh process, wait for it, and return how it ended.
 
-    It runs in `folder`, gets `arguments` as `sys.argv[1:]`, and `task` as JSON on its standard input. `timeout` is in
-    seconds. Raises ProgramError if the program is no Python, or if it takes longer.
+    It gets `arguments` as `sys.argv[1:]`, and no standard input. Raises ProgramError if the program is no Python, or if
+    it takes longer than `timeout` seconds.
     """
     with tempfile.TemporaryDirectory(prefix="fresh-") as place:
         driver, log, path = Path(place, "driver.py"), Path(place, "log"), Path(place, "program.py")
@@ -108,10 +103,10 @@ def start(
         names, texts = zip(*parts(path.read_text(encoding="utf-8")), strict=True)
         driver.write_text(_DRIVER.format(path=str(path), own_folder=own_folder, texts=texts, log=str(log)), "utf-8")
         words = [sys.executable, "-P", str(driver), *map(str, arguments)]
-        both: dict[str, Any] = {"capture_output": True, "text": True, "errors": "replace", "input": json.dumps(task)}
+        both: dict[str, Any] = {"capture_output": True, "text": True, "errors": "replace"}
         began = time.monotonic()
         try:
-            done = subprocess.run(words, timeout=timeout, env=environment, cwd=folder, **both)
+            done = subprocess.run(words, timeout=timeout, env=environment, stdin=subprocess.DEVNULL, **both)
         except subprocess.TimeoutExpired:
             raise ProgramError(f"not done after {timeout:g} s") from None
         clock = [began, *map(float, log.read_text().split() if log.exists() else ()), time.monotonic()]

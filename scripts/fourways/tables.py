@@ -17,20 +17,17 @@ class Table:
 
     `rows` are dictionaries of JSON values. A column is a key of the rows, which `show` formats and `heading` turns into
     words; or a heading with a key, or with a function that formats a row's cell. By default all keys are columns.
-    `note` stands below the table. `shown` are the rows to show, where they are not all. A notebook shows HTML.
+    `note` stands below the table. A notebook shows HTML.
     """
 
-    def __init__(
-        self, name: str, rows: Sequence[Row], columns: Sequence[Column] = (), note: str = "", shown: Sequence[Row] = ()
-    ) -> None:
+    def __init__(self, name: str, rows: Sequence[Row], columns: Sequence[Column] = (), note: str = "") -> None:
         self.name, self.rows, self.note = name, list(rows), note
         chosen = columns or list(dict.fromkeys(key for row in self.rows for key in row))
         self.columns = [_column(column) for column in chosen]
-        self._shown = list(shown)
 
     def cells(self) -> list[list[str]]:
         """Return the formatted cells, row by row."""
-        return [[show(row) for _, show in self.columns] for row in self._shown or self.rows]
+        return [[show(row) for _, show in self.columns] for row in self.rows]
 
     def __str__(self) -> str:
         lines = [[heading for heading, _ in self.columns], *self.cells()]

@@ -30,6 +30,7 @@ def test_build_takes_several_files_and_architectures(tmp_path: Path) -> None:
         (("1", "--arch", "999"), "not built: doublify.cuh"),
         (("1", "--entry", "other"), "no entry point 'other'; there are: doublify"),
         (("no.cu",), "no file no.cu"),
+        (("textures",), "textures has no kernel of its own"),
     ],
 )
 def test_a_build_that_fails_says_why(words: tuple[str, ...], told: str) -> None:

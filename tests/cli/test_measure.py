@@ -47,6 +47,9 @@ def test_check_of_a_file_of_your_own(mine: Path, case: Path) -> None:
     case.write_text(CASE.replace("x + 1", "x + 2"))
     done = fourways("check", mine, "--case", case, "-w", "host")
     assert done.exit_code == 1 and "mine_host, size 1: element 0 is" in done.stderr
+    mine.write_text(mine.read_text().replace("void mine", "void right_shift"))
+    done = fourways("check", mine, "--case", case, "-w", "host")
+    assert done.exit_code == 1 and "right_shift_host, size 1: element 0 is" in done.stderr
     done = fourways("check", mine, "-w", "host")
     assert done.exit_code == 1 and "mine.cu: a kernel of your own needs a --case" in done.stderr
     done = fourways("check", mine, "--case", case, "-w", "pybind11")

@@ -59,6 +59,8 @@ def test_what_a_case_derives_wrongly_is_refused(more: str, told: str, tmp_path: 
 def test_names_with_a_meaning_and_headers_above_are_refused(tmp_path: Path) -> None:
     with pytest.raises(CaseError, match="stream means something else in Python .*: rename it in mine.cu"):
         filled(tmp_path, KERNEL.replace("n)", "stream)", 1).replace("< n", "< stream"), CASE.replace('"n"', '"stream"'))
+    with pytest.raises(CaseError, match="map means something else in Python"):
+        filled(tmp_path, KERNEL.replace("twice(", "map("))
     (tmp_path / "above.h").write_text("")
     (tmp_path / "below").mkdir()
     with pytest.raises(CaseError, match="includes .*above.h: copy that header into the folder of the kernel first"):

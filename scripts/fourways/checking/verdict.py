@@ -117,7 +117,7 @@ def _judged(answer: Any) -> str | None:
 
 
 def compare(got: np.ndarray, expected: np.ndarray, rtol: float = 0.0, atol: float = 0.0) -> str | None:
-    """Say where `got` is farther from `expected` than `atol + rtol * abs(expected)`, or None. NaN always differs."""
+    """Say where `got` is more than `atol + rtol * abs(expected)`, or for integers `atol`, from `expected`, or None."""
     if got.shape != expected.shape:
         return f"shape {got.shape}, expected {expected.shape}"
     for field in expected.dtype.names or ():  # compare a structure's fields, not its gaps
@@ -125,7 +125,9 @@ def compare(got: np.ndarray, expected: np.ndarray, rtol: float = 0.0, atol: floa
             return f"field {field}: {problem}"
     if expected.dtype.names:
         return None
-    different = np.asarray(got != expected)  # always true of NaN
+    if got.dtype.kind in "biu" and expected.dtype.kind in "biu":
+        rtol = 0.0
+    different = np.asarray(got != expected)  # always true of NaN, which is never right
     if (rtol or atol) and expected.dtype.kind != "V" and different.any():
         a, b = got[different], expected[different]
         with np.errstate(invalid="ignore", over="ignore"):

@@ -62,7 +62,7 @@ def install_pycuda(
 
 def wheelhouse(
     folder: Annotated[Path, typer.Argument(help="The folder to write: empty, or not there yet.")],
-    python: Annotated[str, typer.Option(help="The Python version of the GPU ")] = "3.12",
+    python: Annotated[str, typer.Option(help="The Python of the GPU machine: a version or a path.")] = "3.12",
     have: Annotated[
         Path | None,
         typer.Option(

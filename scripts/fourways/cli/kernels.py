@@ -69,6 +69,7 @@ def link(
     """
     from fourways import kernels, lesson, linking, tables
 
+    toolchain.activate()
     folder = kernels.root() / "cpp" / "link"
     files = [lesson.kernel_file(unit) if unit.isdigit() else kernels.user_file(unit) for unit in units or ()]
     rows: list[tables.Row] = []

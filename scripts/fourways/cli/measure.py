@@ -86,8 +86,8 @@ def check(
         options.keep(json_file, [checking.Outcomes(rows)])
     if not sanitizer and any(is_host(row["way"]) and row["outcome"] == "right" for row in rows):
         options.console.print("Not looked for on the CPU: races, overruns of static shared memory (--sanitize).")
-    good = ("right", "not run", "not built", "nothing was found")
-    raise typer.Exit(0 if all(row["outcome"].startswith(good) for row in rows) else 1)
+    good = ("right: ", "not run: ", "not built: ", "nothing was found: ")  # a wrong row begins with the kernel's name
+    raise typer.Exit(0 if all((row["outcome"] + ": ").startswith(good) for row in rows) else 1)
 
 
 def _judged(target: Any, way: Sequence[str] | None, timeout: int, sanitizer: str | None) -> Sequence[Row]:

@@ -140,8 +140,12 @@ def find(name: str) -> Lesson:
 def kernel_file(name: str) -> Path:
     """Return the kernel file that `name` means: a `.cu` or `.cuh` path, a kernel's name, or a lesson's number or name.
 
-    Raises InputError if it is none of them, or not a text file.
+    Raises InputError if it is none of them, LessonError for a page without a kernel.
     """
-    if not kernels.is_file(name):
-        return kernels.path(name if name in kernels.names() else str(find(name).meta["kernel"]))
-    return kernels.user_file(name)
+    if kernels.is_file(name):
+        return kernels.user_file(name)
+    if name in kernels.names():
+        return kernels.path(name)
+    if not (kernel := find(name).meta.get("kernel")):
+        raise LessonError(f"{find(name).slug} has no kernel of its own")
+    return kernels.path(kernel)

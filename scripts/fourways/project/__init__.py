@@ -4,6 +4,7 @@
 stand in the package for people to read; a copy of the case's `launch` would need whatever that function uses.
 """
 
+import builtins
 import keyword
 import re
 import shutil
@@ -87,7 +88,7 @@ def _context(case: Case) -> dict[str, Any]:
         _check_derived(case, {**given[size], **right[size], **launches[size]}, size)
     rows = _rows(case, given[sizes[-1]], right[sizes[-1]])
     function, text = re.sub(r"<.*|.*::|\s", "", case.kernel), " ".join(case.derived.values())
-    if bad := {function, *(row["name"] for row in rows)} & _MEANT:
+    if bad := {function, *(row["name"] for row in rows)} & _MEANT or {function} & {*dir(builtins)}:
         raise CaseError(f"{min(bad)} means something else in Python or in the package: rename it in {case.path.name}")
     results = [key for key in case.derived if key not in {row["name"] for row in rows if row["is_array"]}]
     asked = [row for row in rows if row["name"] not in results]
