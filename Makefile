@@ -110,7 +110,7 @@ release: book
 PYTEST := $(PY) -m pytest -n $$(($$(nproc) + 1)) --dist worksteal
 
 test: setup $(TESTED)
-	@echo "The quick tests: about six minutes on two processors"
+	@echo "The quick tests: about four minutes on two processors"
 	$(PYTEST) -m "not long"
 
 # axe-core, for the tests of the pages' accessibility: a package that holds it, without what it needs to run by itself. Optional.
