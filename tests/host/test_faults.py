@@ -12,7 +12,7 @@ from fourways import host
 FILE = Path(__file__).parent / "kernels" / "faults.cuh"
 
 
-def kernel(name: str, sanitize: str | None = None, timeout: int = 60) -> host.HostKernel:
+def kernel(name: str, sanitize: str | None = None, timeout: float = 60) -> host.HostKernel:
     return host.compile(FILE, sanitize=sanitize, timeout=timeout).get_function(name)
 
 
@@ -108,7 +108,7 @@ def test_a_loop_that_never_ends_is_stopped(name: str, sanitize: str | None) -> N
     with pytest.raises(
         host.KernelError, match=rf"^{who} of {name} was not done after 1 s and was stopped: does a loop"
     ):
-        kernel(name, sanitize, timeout=1)((grid,), (8,), (y,))
+        kernel(name, sanitize, timeout=0.5)((grid,), (8,), (y,))
 
 
 @pytest.mark.timeout(120)

@@ -1,5 +1,6 @@
 """Compiles a kernel's file, unchanged, by a C++ compiler."""
 
+import math
 from collections.abc import Sequence
 from contextvars import ContextVar
 from pathlib import Path
@@ -23,13 +24,13 @@ def compile(
     source: str | Path,
     options: Sequence[str] = (),
     sanitize: str | None = None,
-    timeout: int = 60,
+    timeout: float = 60,
     name_expressions: Sequence[str] = (),
 ) -> HostModule:
     """Compile the kernels of one file, or take them from the cache. `source` is the file's path, or its text.
 
     `options` are the C++ compiler's (`-DFACTOR=3`, `-I…` relative to the kernel's folder); `sanitize` is None, for what
-    `sanitizing` says, or one of `SANITIZERS`. A launch that finishes no block in `timeout` whole seconds is stopped.
+    `sanitizing` says, or one of `SANITIZERS`. A launch that finishes no block in `timeout` seconds, rounded up, ends.
     As for CuPy's `RawModule`, a kernel is found by its plain name if it is extern "C". Others, such as `scale<float>`
     and `lab::twice`, are found if `name_expressions` names them. Host code in the file is compiled and never runs.
     Raises CompileError; ValueError where the kernel has no host way; FileNotFoundError without file or compiler.
@@ -52,7 +53,8 @@ def compile(
             program = _build(read, tuple(options), sanitize)
         except preprocess.Refusal as refusal:
             read.refuse(str(refusal))
-    return HostModule(path, read.kernels, read.refused, Process(program, sanitize in ("thread", "address")), timeout)
+    process = Process(program, sanitize in ("thread", "address"))
+    return HostModule(path, read.kernels, read.refused, process, max(1, math.ceil(timeout)))
 
 
 def _build(read: unit.Unit, options: tuple[str, ...], sanitize: str | None) -> Path:
