@@ -1,18 +1,17 @@
 """Pack a kernel for many GPUs into a wheel; then use it in fresh processes, by machine code and by PTX."""
 
-import os
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 
-NAME = "mulaw"  # CHANGE: of the package, its folder, NAME.cu and the fatbin; pyproject.toml has it, too
+NAME = "mulaw"  # CHANGE: of the package, its folder, NAME.cu and the kernel; pyproject.toml has it, too
 CODES = ["sm_80", "sm_90", "sm_100", "sm_120", "sm_75", "compute_75"]  # CHANGE: PTX of the oldest
 
 
-def run(command, **variables):
-    print("$", *[f"{name}={value}" for name, value in variables.items()], command, flush=True)
-    subprocess.run(command, shell=True, check=True, cwd=folder, env=os.environ | variables)
+def run(command):
+    print("$", command, flush=True)
+    subprocess.run(command, shell=True, check=True, cwd=folder)
 
 
 folder = shutil.copytree(Path(__file__).parent, Path(tempfile.mkdtemp(), NAME))
@@ -20,8 +19,9 @@ words = [f"-gencode=arch=compute_{code.split('_')[1]},code={code}" for code in C
 run(f"nvcc -fatbin {' '.join(words)} -o {NAME}/{NAME}.fatbin {NAME}.cu")
 run(f"cuobjdump --list-elf --list-ptx {NAME}/{NAME}.fatbin")
 run("python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .")
+run(f"python -m zipfile --list dist/*.whl | grep {NAME}.fatbin")  # stops if the wheel has none
 run("python -m pip install --quiet --no-deps --target site dist/*.whl")
 shutil.copy(folder / "user.py", folder / "site")  # so it imports what pip has installed
-for variables in ({}, {"CUDA_FORCE_PTX_JIT": "1"}):  # 1: the driver ignores machine code
-    run("python site/user.py", CUDA_CACHE_DISABLE="1", **variables)
+for jit in ("", "CUDA_FORCE_PTX_JIT=1 "):  # 1: the driver ignores machine code
+    run(f"{jit}CUDA_CACHE_DISABLE=1 PATH=/nowhere $(command -v python) site/user.py")  # no nvcc, no g++
 print("The wheel to give away:", *folder.glob("dist/*.whl"))

@@ -119,7 +119,7 @@ GPUS = ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_103", "sm_110
 
 
 def check_pick(pick: Answer) -> str:
-    """Judge `pick(held, gpu)`: the code that starts fastest on a GPU, or None if none of those held starts."""
+    """Judge `pick(held, gpu)`: the code to start on a GPU, machine code first, or None if none held starts."""
 
     def rank(code: str) -> tuple[bool, int]:
         return code.startswith("sm_"), int(re.sub(r"\D", "", code))
