@@ -4,7 +4,7 @@ struct alignas(sizeof(Element) * VECTOR) Pack {
     Element element[VECTOR];
 };
 
-__device__ Element result(Element p, Element q)
+__device__ Element result(Element p, Element q) // CHANGE: the types; add a parameter for each number
 {
     return {p.x * q.x - p.y * q.y, p.x * q.y + p.y * q.x}; // CHANGE: float2 has no operator *
 }
@@ -13,7 +13,7 @@ extern "C" __global__ void in_place(const Element *x, Element *y, long long n) /
 {
     const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n / VECTOR) {
-        Pack p = ((const Pack *)x)[i], q = ((const Pack *)y)[i]; // CHANGE: one pack for each array that it reads
+        Pack p = ((const Pack *)x)[i], q = ((const Pack *)y)[i]; // CHANGE: a pack for each array; Pack q; if y is only written
         for (int k = 0; k < VECTOR; ++k)
             q.element[k] = result(p.element[k], q.element[k]); // CHANGE: as above
         ((Pack *)y)[i] = q;
