@@ -16,7 +16,7 @@ extern "C" __global__ void degrees(const unsigned short *counts, float *t, float
 """
 kernel = cp.RawKernel(SOURCE, "degrees")  # CHANGE: its name
 DTYPES = [np.uint16, np.float32]  # CHANGE: of the arrays in the kernel's order: the inputs, then the result
-SCALARS = np.float32(0.01), np.float32(-40)  # CHANGE: by value; np.float32 for a float, np.float64 for a double
+SCALARS = (np.float32(0.01), np.float32(-40))  # CHANGE: by value, np.float64 for a double; one: (np.float32(1),)
 SIZE, CHUNK, STAGES = 40_000_000, 2**22, ("copy in", "compute", "copy out")  # SIZE and CHUNK count elements
 
 
@@ -27,7 +27,8 @@ def pipeline(queues, arrays, stages=STAGES):
         n = parts[0].size
         buffers = [each[:n] for each in buffers]  # on the GPU
         if "copy in" in stages:
-            [buffer.set(part, stream=stream) for buffer, part in zip(buffers[:-1], parts[:-1], strict=True)]
+            for buffer, part in zip(buffers[:-1], parts[:-1], strict=True):
+                buffer.set(part, stream=stream)
         if "compute" in stages:  # CHANGE: the grid, the block, the arguments' order
             kernel(((n + 255) // 256,), (256,), (*buffers, *SCALARS, np.int64(n)), stream=stream)
         if "copy out" in stages:
@@ -52,8 +53,7 @@ for turn in range(11):  # the first turn warms up
         cp.cuda.Device().synchronize()
         taken[name].append(time.perf_counter() - start)
         if checked:  # CHANGE: the tolerance, or `result != right`
-            count = np.count_nonzero(~np.isclose(result, right, rtol=1e-6, atol=1e-4))
-            wrong[name] = wrong.get(name, 0) + count
+            wrong[name] = wrong.get(name, 0) + np.count_nonzero(~np.isclose(result, right, rtol=1e-6, atol=1e-4))
 for name, samples in taken.items():
     print(f"{name:12} {np.median(samples[1:]) * 1e3:6.2f} ms, wrong elements: {wrong.get(name, 'not checked')}")
 print("no pipeline can be faster than", max(STAGES, key=lambda stage: np.median(taken[stage][1:])))

@@ -12,12 +12,12 @@ STEPS, DT = 1000, 0.1  # an even number of steps; CHANGE: the numbers …
 step = partial(module.step, dt=DT)  # CHANGE: … and their names in step.cpp
 
 
-def fields(h, w):  # CHANGE: u, v, new_u and new_v; the new ones hold what cannot be right
+def fields(h, w):  # CHANGE: u, v, new_u and new_v; the new ones hold NaN, or a number that cannot be right
     inputs = np.random.default_rng(1).random((2, h, w), np.float32) - np.float32(0.5)
     return [*cp.asarray(inputs), *cp.full((2, h, w), np.nan, cp.float32)]
 
 
-def right(u, v):  # CHANGE: the next u and v by NumPy, in the dtype of u and v
+def right(u, v):  # CHANGE: the next u and v by NumPy, in their dtype; a tuple, even of one
     around = sum(np.roll(u, by, axis) for by in (1, -1) for axis in (0, 1))
     return u + DT * (around - 4 * u + u - u * u * u - v), v + DT * 0.1 * (u - v)
 
@@ -34,10 +34,10 @@ for h, w, steps in ((1, 1, 1), (5, 65, 1), (256, 256, 100)):
     double = [each.astype(np.float64) for each in single]
     for _ in range(steps):
         single, double = right(*single), right(*double)
-    came = [each.get() for each in step(*arrays, steps=steps)]
+    came = [each.get() for each in step(*arrays, steps=steps)]  # step returns a tuple
     error, rounding = (np.abs(np.subtract(each, double)).max() for each in (came, single))
     print(f"{h} × {w} cells, {steps} steps: off by {error:.1e} (NumPy in float32: {rounding:.1e})")
-    assert error <= 4 * max(rounding, np.finfo(np.float32).eps)  # CHANGE: the tolerance
+    assert error <= 4 * max(rounding, np.finfo(np.float32).eps)  # CHANGE: the tolerance; integers: error == 0
 first, second, *others = fields(64, 64)
 told = second.__cuda_array_interface__ | {"data": (second.data.ptr, True)}  # True: read-only
 wrong = [second.get(), second.astype("complex64"), second[:, ::2], second[:32], first]  # in the place of the second
