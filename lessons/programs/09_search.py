@@ -53,8 +53,8 @@ for variant in [list(calls)[each] for _ in range(13) for each in np.random.permu
 took = {variant: np.percentile(each[3:], [50, 10, 90]) for variant, each in taken.items()}
 print(*(f"{name!s:15} {mid:5.0f} µs ({low:.0f} to {high:.0f})" for name, (mid, low, high) in took.items()), sep="\n")
 best, searched = min(list(calls)[1:], key=lambda variant: took[variant][0]), time.perf_counter() - began
-gpu, cuda = cp.cuda.runtime.getDeviceProperties(0)["name"].decode(), cp.cuda.runtime.runtimeGetVersion()
-key = f"{gpu}, CUDA {cuda}, {w.size} weights, {SIZES[-1]} outputs"  # CHANGE: what else it holds for
+gpu, nvrtc = cp.cuda.runtime.getDeviceProperties(0)["name"].decode(), cp.cuda.nvrtc.getVersion()
+key = f"{gpu}, NVRTC {nvrtc}, {w.size} weights, {SIZES[-1]} outputs"  # CHANGE: what else it holds for
 FILE.write_text(json.dumps((json.loads(FILE.read_text()) if FILE.exists() else {}) | {key: best}))
 build(*json.loads(FILE.read_text())[key])()  # as another program would
 print(f"{best}: {searched:.1f} s have paid after {searched * 1e6 / (took['memory', 1][0] - took[best][0]):,.0f} calls")
