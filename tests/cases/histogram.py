@@ -1,6 +1,5 @@
 import numpy as np
 
-rtol = 0  # integers: every count must be right
 derived = {"n": "x.size", "counts": "(256,)", "grid": "4", "block": "256"}
 
 
