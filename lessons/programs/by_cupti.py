@@ -14,7 +14,7 @@ def take(activities):  # a name is as in the text if the kernel is extern "C"
     found.extend((each.start, each.end) for each in activities if each.name == kernel)
 
 
-cupti.activity_enable(cupti.ActivityKind.CONCURRENT_KERNEL)
+cupti.activity_enable(cupti.ActivityKind.KERNEL)  # CONCURRENT_KERNEL adds instructions to each kernel
 cupti.activity_register_callbacks(lambda: (8 * 2**20, 0), take)  # a buffer's bytes; 0: as many records as fit
 
 calls = runpy.run_path(sys.argv[0])["calls"]  # imports CuPy, after CUPTI; each call launches the kernel once
