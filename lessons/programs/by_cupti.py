@@ -1,4 +1,7 @@
-"""Print CUPTI's seconds of a kernel as JSON: `by_cupti.py KERNEL PROGRAM …` makes each of the program's `calls`."""
+"""Print CUPTI's seconds of a kernel as JSON: `by_cupti.py KIND KERNEL PROGRAM …` makes each of the program's `calls`.
+
+KIND is CONCURRENT_KERNEL, which adds instructions to each kernel, or KERNEL, which adds none and runs one at a time.
+"""
 
 import json
 import runpy
@@ -6,7 +9,7 @@ import sys
 
 from cupti import cupti
 
-kernel, *sys.argv = sys.argv[1:]  # the program finds its own arguments
+kind, kernel, *sys.argv = sys.argv[1:]  # the program finds its own arguments
 found = []
 
 
@@ -14,7 +17,7 @@ def take(activities):  # a name is as in the text if the kernel is extern "C"
     found.extend((each.start, each.end) for each in activities if each.name == kernel)
 
 
-cupti.activity_enable(cupti.ActivityKind.KERNEL)  # CONCURRENT_KERNEL adds instructions to each kernel
+cupti.activity_enable(cupti.ActivityKind[kind])
 cupti.activity_register_callbacks(lambda: (8 * 2**20, 0), take)  # a buffer's bytes; 0: as many records as fit
 
 calls = runpy.run_path(sys.argv[0])["calls"]  # imports CuPy, after CUPTI; each call launches the kernel once

@@ -53,8 +53,10 @@ if __name__ == "__main__":  # by_cupti.py needs only `calls`
     for _ in range(23):
         for clock in random.sample(list(clocks), len(clocks)):
             samples[clock].append(clocks[clock]())
-    by_cupti = subprocess.run([sys.executable, BY_CUPTI, "work", *sys.argv], stdout=subprocess.PIPE, text=True)
-    (samples["CUPTI"],) = json.loads(by_cupti.stdout or "[[NaN]]")  # without cupti-python: no number
+    for kind in ("KERNEL", "CONCURRENT_KERNEL"):  # of CUPTI's records
+        command = [sys.executable, BY_CUPTI, kind, "work", __file__, str(n)]
+        by_cupti = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+        (samples[kind],) = json.loads(by_cupti.stdout or "[[NaN]]")  # without cupti-python: no number
     for clock, taken in samples.items():
         low, median, high = np.percentile(taken[-20:], (10, 50, 90)) * 1e6
-        print(f"{n:11,}  {clock:13} {median:8.2f} µs ({low:.2f} to {high:.2f}), {moved * n / median / 1e6:7.3f} TB/s")
+        print(f"{n:11,}  {clock:17} {median:8.2f} µs ({low:.2f} to {high:.2f}), {moved * n / median / 1e6:7.3f} TB/s")
