@@ -49,12 +49,16 @@ def run(name, n, rounds=1):  # seconds of the process, and of a launch with its 
     return time.perf_counter() - begin, float(words[1])
 
 
-turns = [(name, run(name, 16)[0]) for _ in range(1 + 5) for name in PROGRAMS][2:]  # the first turn may compile
+turns = [(name, run(name, 16)[0]) for _ in range(1 + 10) for name in PROGRAMS][2:]  # the first turn may compile
 start = {name: np.median([seconds for each, seconds in turns if each == name]) for name in PROGRAMS}
 a, b = sorted(start, key=start.get)
 for n in SIZES:
     took = {name: run(name, n, 21)[1] for name in (a, b)}
     for name in a, b:
         print(f"{n:9,} elements  {name:6} start {start[name]:.2f} s, launch with kernel {took[name] * 1e6:5.2f} µs")
-    behind, saved = start[b] - start[a], took[a] - took[b]  # saved by less than 5 %: may be noise
-    print(f"{a} until {behind / saved:,.0f} launches, then {b}" if saved > 0.05 * took[a] else f"{a} at any number")
+    behind, saved = start[b] - start[a], took[a] - took[b]
+    later, faster, slower = behind > 0.05 * start[a], saved > 0.05 * took[a], -saved > 0.05 * took[a]
+    if later and faster:
+        print(f"{a} until {behind / saved:,.0f} launches, then {b}")
+    else:  # less than 5 % may be noise
+        print(f"{b} at any number" if faster else f"{a} at any number" if later or slower else "no difference")
