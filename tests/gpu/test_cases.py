@@ -52,6 +52,15 @@ def test_a_way_that_refuses_the_kernel_is_a_row_and_the_others_go_on(tmp_path: P
     assert outcomes == dict.fromkeys(("nvcc", "pycuda", "host"), "right")
 
 
+def test_after_an_illegal_address_no_other_file_is_blamed(tmp_path: Path) -> None:
+    copies(tmp_path)
+    (tmp_path / "far.cu").write_text(COPY.replace("y[i] =", "y[i + (1LL << 40)] ="))
+    checked = fourways("check", tmp_path / "far.cu", tmp_path / "copy.cu", "--case", tmp_path / "case.py")
+    assert checked.returncode == 1
+    assert "IllegalAddress" in checked.stderr
+    assert checked.stderr.rstrip().endswith(f"Not checked: {tmp_path / 'copy.cu'}")  # and no complaint after it
+
+
 @pytest.mark.parametrize("way", ["nvrtc", "pycuda"])
 def test_a_write_beyond_the_output_is_seen(way: str, tmp_path: Path) -> None:
     ways = copies(tmp_path, COPY.replace("i < n", "i <= n").replace("x[i]", "1")).ways([way])

@@ -2,4 +2,4 @@
 
 from fourways.checking.arrays import Expected, fetch, fresh_outputs, place, same
 from fourways.checking.at_sizes import SIZES, Outcomes, check, exercise, passing, search
-from fourways.checking.verdict import CheckFailure, compare, compare_all, not_yet, verdict
+from fourways.checking.verdict import CheckFailure, GpuLost, compare, compare_all, not_yet, verdict

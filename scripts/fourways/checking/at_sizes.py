@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fourways import host
-from fourways.checking.verdict import CheckFailure, verdict
+from fourways.checking.verdict import CheckFailure, GpuLost, verdict
 from fourways.tables import Row, Table
 from fourways.ways import Ways, is_host
 
@@ -110,9 +110,9 @@ def check(ways: Ways, sizes: Iterable[int] = (), timeout: int | None = None) -> 
     """Check every way that can run here at every size against the reference, and return the outcomes as a table.
 
     The sizes are by default the ways' own, or else SIZES. Raises CheckFailure after all have run, naming each wrong way
-    with its first wrong size and element; at once where the GPU can do nothing more. A call on a GPU that has not come
-    to its end in `timeout` seconds ends this process, with exit code 1: nothing less stops a kernel there. The host way
-    stops its kernels itself (`host.compile`).
+    with its first wrong size and element; GpuLost at once where the GPU can do nothing more. A call on a GPU that has
+    not come to its end in `timeout` seconds ends this process, with exit code 1: nothing less stops a kernel there. The
+    host way stops its kernels itself (`host.compile`).
     """
     sizes = tuple(sizes) or ways.sizes or SIZES
     questions = {size: ways.question(size) for size in sizes}
@@ -128,9 +128,9 @@ def check(ways: Ways, sizes: Iterable[int] = (), timeout: int | None = None) -> 
             try:
                 with _ending(limit, f"{what}: {no_end}"):
                     problem = verdict(function, way, *question)
-            except CheckFailure as failure:
-                row["outcome"] = f"{what}: {failure}"
-                raise CheckFailure(row["outcome"], rows) from failure.__cause__
+            except GpuLost as lost:
+                row["outcome"] = f"{what}: {lost}"
+                raise GpuLost(row["outcome"], rows) from lost.__cause__
             except Exception as error:
                 problem = f"it raised {type(error).__name__}: {error}"
                 errors.append(error)

@@ -25,6 +25,10 @@ class CheckFailure(AssertionError):
         self.rows = rows
 
 
+class GpuLost(CheckFailure):
+    """A way ended this process's use of the GPU: an illegal address, a trap or the like. Every later call fails."""
+
+
 def verdict(
     function: Callable[..., Any],
     way: str,
@@ -39,7 +43,7 @@ def verdict(
     `way` says where its arrays lie, as for `place`. `inputs` are NumPy arrays and scalars; `expected` is the reference
     result, whose shape and dtype the output gets; of several outputs a mapping, by name. `in_place` is as for
     `fresh_outputs`. Also wrong: a changed input, a write beside an array.
-    Raises CheckFailure where the GPU can do nothing more in this process; what the function raises itself, otherwise.
+    Raises GpuLost where the GPU can do nothing more in this process; what the function raises itself, otherwise.
     """
     fresh = fresh_outputs(inputs, expected, in_place)
     try:
@@ -53,7 +57,7 @@ def verdict(
         after = [each.fetched() if isinstance(each, Guarded) else each for each in placed]
     except Exception as error:
         if not is_host(way) and _gpu_is_lost():
-            raise CheckFailure(f"{type(error).__name__}: {str(error).strip()}\n{_LOST}") from error
+            raise GpuLost(f"{type(error).__name__}: {str(error).strip()}\n{_LOST}") from error
         raise
     arrays = [number for number, value in enumerate(inputs) if isinstance(value, np.ndarray)]
     changed = [f"changed {_input(number, expected)}" for number in arrays if not same(after[number], inputs[number])]

@@ -82,8 +82,16 @@ def check(
     rows: list[Row] = []
     for target, name in chosen.items():
         options.say(name, "bold")
-        rows += [{"file": name, **row} for row in _judged(target, way, timeout, sanitizer)]
+        lost = None
+        try:
+            judged = _judged(target, way, timeout, sanitizer)
+        except checking.GpuLost as failure:
+            judged, lost = failure.rows, failure
+        rows += [{"file": name, **row} for row in judged]
         options.keep(json_file, [checking.Outcomes(rows)])
+        if lost:
+            later = list(chosen.values())[list(chosen).index(target) + 1 :]
+            raise checking.GpuLost(f"{lost}\nNot checked: {', '.join(later)}" if later else str(lost))
     if not sanitizer and any(is_host(row["way"]) and row["outcome"] == "right" for row in rows):
         options.console.print("Not looked for on the CPU: races, overruns of static shared memory (--sanitize).")
     good = ("right: ", "not run: ", "not built: ", "nothing was found: ")  # a wrong row begins with the kernel's name
@@ -91,7 +99,10 @@ def check(
 
 
 def _judged(target: Any, way: Sequence[str] | None, timeout: int, sanitizer: str | None) -> Sequence[Row]:
-    """Check a lesson or a case, print the result, and return the rows. An error as `target` refuses its file."""
+    """Check a lesson or a case, print the result, and return the rows. An error as `target` refuses its file.
+
+    Raises GpuLost where no later check can use the GPU.
+    """
     from fourways import building, checking
     from fourways.kernels import InputError
 
@@ -99,6 +110,8 @@ def _judged(target: Any, way: Sequence[str] | None, timeout: int, sanitizer: str
         if isinstance(target, Exception):
             raise target
         return [_sanitized(target, sanitizer)] if sanitizer else _checked(target, way, timeout)
+    except checking.GpuLost:
+        raise
     except checking.CheckFailure as failure:
         options.tell(failure, "red")
         return failure.rows or [{"way": "host", "sizes": 0, "outcome": str(failure)}]
