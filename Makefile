@@ -67,7 +67,7 @@ OFFLINE := { echo 'Without a network: see "A GPU machine without network" in boo
 	.venv/bin/uv pip install --require-hashes --no-deps -r requirements-test.lock || $(OFFLINE)
 	@touch $@
 
-.venv/.ready-%: .venv/.packages pyproject.toml $(CPP)
+.venv/.ready-%: .venv/.packages pyproject.toml requirements-gpu.lock $(CPP)
 	@echo "The compiled module: about a minute on two processors"
 	.venv/bin/uv pip install --no-deps --no-build-isolation --editable .
 	$(FOURWAYS) install-pycuda --if-driver

@@ -55,18 +55,23 @@ class InstallError(RuntimeError):
 
 
 def install_pycuda(log: Callable[[str], None] = print) -> None:
-    """Build PyCUDA, install it in this environment with requirements-gpu.lock, and import it in a fresh process.
+    """Install requirements-gpu.lock in this environment, build PyCUDA and install it, and import it in a fresh process.
 
-    Does nothing if the right version can be imported. Needs nvcc, CUDA's headers, a C++ compiler. Raises InstallError.
+    Builds nothing if the right version can be imported. Needs nvcc, CUDA's headers, C++ compiler; raises InstallError.
     """
     problem = pycuda_problem()
+    try:
+        install_for_gpu()
+    except InstallError as error:
+        if problem:
+            raise
+        log(str(error))  # PyCUDA serves all lessons, and this machine may have no network
     if problem is None:
         log(f"PyCUDA {PYCUDA} is already installed")
         return
     log(f"PyCUDA {problem}: building {PYCUDA} from source: one to two minutes")
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="fourways-") as work:
-        install_for_gpu()
         wheel = str(build_pycuda(sys.executable, Path(work)))
         run(pip(sys.executable, "install", "--no-deps", "--force-reinstall", wheel), "installing PyCUDA")
     if problem := pycuda_problem():
@@ -76,9 +81,8 @@ def install_pycuda(log: Callable[[str], None] = print) -> None:
 
 def install_for_gpu() -> None:
     """Install requirements-gpu.lock in this environment: what PyCUDA's build and the profilers need."""
-    lock = str(kernels.root() / "requirements-gpu.lock")
-    install = pip(sys.executable, "install", "--no-deps", "--require-hashes", "-r", lock)
-    run(install, "installing what PyCUDA and the profilers need")
+    options = ["--no-deps", "--require-hashes", "-r", f"{kernels.root()}/requirements-gpu.lock"]
+    run(pip(sys.executable, "install", *options), "installing what PyCUDA and the profilers need")
 
 
 def pycuda_problem() -> str | None:
@@ -222,8 +226,7 @@ def find_python(wanted: str) -> Path:
     """
     found = toolchain.run(find_uv_bin(), "python", "find", "--no-python-downloads", "--no-project", wanted)
     if found.returncode:
-        words = " ".join(found.stderr.split())
-        raise InstallError(f"uv finds no Python {wanted} to build wheels with: {words}; give its path")
+        raise InstallError(f"uv finds no Python {wanted} ({' '.join(found.stderr.split())}): give its path")
     path = Path(found.stdout.strip())
     version, has_headers = toolchain.run(path, "-c", _ABOUT).stdout.split()
     if has_headers == "False":
