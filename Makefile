@@ -111,7 +111,7 @@ PYTEST := $(PY) -m pytest -n $$(($$(nproc) + 1)) --dist worksteal
 
 test: setup $(TESTED)
 	@echo "The quick tests: about four minutes on two processors"
-	$(PYTEST) -m "not long"
+	$(PYTEST) -m "not long and not quiet"
 
 # axe-core, for the tests of the pages' accessibility: a package that holds it, without what it needs to run by itself. Optional.
 build/axe:

@@ -7,6 +7,7 @@ from fourways import lesson, toolchain
 LESSONS = [found.slug for found in lesson.lessons_and_pages()]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("slug", LESSONS)
 def test_lesson_runs_whole(slug: str) -> None:
     result = lesson.run_all([lesson.find(slug)])[0]
