@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +31,10 @@ class Launch(NamedTuple):
 def floats(shape: Any, seed: int = 3) -> np.ndarray:
     """Return odd multiples of 1/256 below 1, none of them 0: float32 adds thousands of them exactly, in any order."""
     return ((2 * np.random.default_rng(seed).integers(0, 128, shape) + 1) / 256).astype(np.float32)
+
+
+def doublify(n: int) -> Launch:
+    return Launch((floats(n), OUT, np.int64(n)), 2 * floats(n))
 
 
 def saxpy(n: int) -> Launch:
@@ -126,6 +131,7 @@ class Form(NamedTuple):
 
 
 FORMS = [
+    Form("doublify", (), doublify, FLAT, SIZES),
     *(Form("saxpy", (f"-DVECTOR={n}",), saxpy, FLAT, SIZES) for n in (4, 1, 2, 8)),
     *(Form("apply_transform", (f"-DCALLS={n}",), transformed(n), FLAT[1:2], SIZES) for n in (3, 1, 0)),
     Form("apply_transform", (), transformed(64), FLAT[1:2], SIZES),
@@ -147,6 +153,21 @@ FORMS = [
     Form("escape_time", ("-DSTEPS=12",), escape_time, [(grid, (8, 4)) for grid in ((1, 1), (3, 2))],
          [(0, 5), (5, 0), (1, 1), (7, 33), (40, 61)]),
 ]  # fmt: skip
+
+
+ELSEWHERE = {
+    "scan": "CUB, which needs a GPU: tests/gpu/test_cub.py",
+    "normalise": "CUB, which needs a GPU: tests/gpu/test_cub.py",
+    "long_scan": "CUB, which needs a GPU: tests/gpu/test_bindings.py",
+}
+"""The kernels without a form: why, and the test that asks for the right answer."""
+
+
+def test_every_kernel_is_asked_for_its_right_answer(root: Path) -> None:
+    """A new kernel gets a form, or a reason in ELSEWHERE."""
+    assert sorted([*{form.kernel for form in FORMS}, *ELSEWHERE]) == kernels.names()
+    for kernel, why in ELSEWHERE.items():
+        assert f'"{kernel}"' in (root / why.partition(": ")[2]).read_text("utf-8")
 
 
 def shifted(array: np.ndarray, offset: int) -> tuple[np.ndarray, np.ndarray]:
