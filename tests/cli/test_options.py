@@ -5,7 +5,7 @@ import re
 import pytest
 from commands import NO_GPU, fourways, said
 
-from fourways import kernels
+from fourways import kernels, ways
 from fourways.cli import options
 
 
@@ -35,6 +35,10 @@ def test_mistakes_get_one_clear_message(words: str, told: str, monkeypatch: pyte
 def test_a_way_that_cannot_run_here_is_refused(command: str) -> None:
     done = fourways(command, "1", "--way", "nvrtc")
     assert done.exit_code == 1 and re.match("nvrtc( cannot run here)?: no NVIDIA driver", str(done.exception))
+
+
+def test_every_way_may_be_asked_for() -> None:
+    assert [*options.WayName] == [*ways.WAYS]
 
 
 def test_a_lesson_named_twice_is_taken_once() -> None:
