@@ -134,13 +134,16 @@ def test_a_cell_that_runs_needs_no_cell_that_is_skipped(
                 assert not used & (gone - there), f"without {absent}, this cell fails:\n{cell.source}"
 
 
-LONG = {"00", "01", "03", "04", "05", "08", "09", "12", "13"}
-"""The lessons whose cells build modules, link, or run programs for ten seconds and more: `make test-all` runs them."""
+LONG = {"00", "01", "03", "04", "05", "08", "09", "12", "13", "caches_and_storms", "textures", "two_races"}
+LONG |= {"which_precision", "without_our_helpers", "your_own_kernel"}
+"""The lessons and pages whose cells build modules, link, or run programs for long: `make test-all` runs them."""
+PAGES = lesson.lessons_and_pages()
 
 
+@pytest.mark.skipif(not toolchain.missing("gpu"), reason="a GPU is here: tests/gpu/test_lessons.py runs all cells")
 @pytest.mark.parametrize(
     "target",
-    [pytest.param(each, marks=[pytest.mark.long] if each.number in LONG else [], id=each.slug) for each in LESSONS],
+    [pytest.param(each, marks=[pytest.mark.long] if each.number in LONG else [], id=each.slug) for each in PAGES],
     indirect=True,
 )
 def test_it_runs_as_far_as_this_machine_can(target: lesson.Lesson) -> None:
