@@ -4,6 +4,7 @@
 #   make test                      run the quick tests
 #   make test-all                  run the long tests, too: installations, whole builds, the book in a
 #                                  browser, every lesson and architecture
+#   make gpu                       test what needs a GPU, every lesson included
 #   make lessons PYTHON=python3    use an interpreter that has the packages; install nothing
 #                                  (wheels it lacks: WHEELHOUSE=folder, made by `fourways wheelhouse folder`)
 .SECONDARY:
@@ -55,7 +56,7 @@ OFFLINE := { echo 'Without a network: see "A GPU machine without network" in boo
 
 .venv/.packages: requirements.lock
 	@python3 scripts/check_python.py && python3 scripts/check_system.py
-	@echo "The environment, in .venv: half a minute, and the first time the download of more than half a gigabyte"
+	@echo "The environment, in .venv: half a minute, and the first time the download of half a gigabyte"
 	python3 -m venv $(if $(wildcard $@),,--clear) .venv
 	@rm -f $@  # an installation that is interrupted begins anew: pip and uv take a package half there for whole
 	sed -n '/^uv==/,/# via/p' requirements.lock | .venv/bin/python -m pip install --quiet --disable-pip-version-check \
