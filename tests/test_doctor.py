@@ -162,11 +162,10 @@ def test_cupy_of_another_cuda(sound: Tools) -> None:
     assert only(errors, "error").what == "cupy-cuda13x does not go with the NVRTC 12.8 that it loads"
 
 
-def test_gpu_unknown_to_nvrtc(sound: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "_nvrtc_architectures", lambda: [80, 75])
-    assert "(sm_90); it knows sm_75 to sm_80" in only(found(sound), "error").what
-    monkeypatch.undo()
-    assert {75, 90} <= {*checks._nvrtc_architectures()}
+def test_gpu_older_than_cuda_13_compiles_for(sound: Tools) -> None:
+    old, new = replace(H200, name="V100", arch="sm_70"), replace(H200, name="newest", arch="sm_130")
+    assert found(sound, gpus=[new]) == []
+    assert "V100 (sm_70): CUDA 13 begins with sm_75" in only(found(sound, gpus=[old]), "error").what
 
 
 @pytest.mark.parametrize(

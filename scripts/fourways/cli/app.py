@@ -5,7 +5,6 @@ without NumPy, and `fourways run` loads no profiler, linker or book.
 """
 
 import contextlib
-import os
 import signal
 import sys
 from pathlib import Path
@@ -122,9 +121,6 @@ def main() -> None:
         if not isinstance(error, (InputError, checking.CheckFailure, OSError, RuntimeError)):
             raise
         tell(error, "red")
-        if isinstance(error, checking.GpuLost):
-            sys.stdout.flush()
-            os._exit(1)  # where Python ends, CuPy and PyCUDA would each complain about the lost context
         raise SystemExit(2 if isinstance(error, InputError) else 1) from None
 
 

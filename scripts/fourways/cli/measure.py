@@ -1,5 +1,6 @@
 """The commands that run a kernel's ways: `fourways check` and `fourways time`."""
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal
 
@@ -80,45 +81,38 @@ def check(
         except (InputError, building.BuildError) as error:
             chosen[error] = name
     rows: list[Row] = []
-    for target, name in chosen.items():
+    for number, (target, name) in enumerate(chosen.items(), 1):
         options.say(name, "bold")
-        lost = None
-        try:
-            judged = _judged(target, way, timeout, sanitizer)
-        except checking.GpuLost as failure:
-            judged, lost = failure.rows, failure
+        judged, is_lost = _judged(target, way, timeout, sanitizer)
         rows += [{"file": name, **row} for row in judged]
         options.keep(json_file, [checking.Outcomes(rows)])
-        if lost:
-            later = list(chosen.values())[list(chosen).index(target) + 1 :]
-            raise checking.GpuLost(f"{lost}\nNot checked: {', '.join(later)}" if later else str(lost))
+        if is_lost:
+            for later in [*chosen.values()][number:]:
+                options.tell(f"{later}: not checked", "red")
+            os._exit(1)  # where Python ends, CuPy and PyCUDA would each complain about the lost context
     if not sanitizer and any(is_host(row["way"]) and row["outcome"] == "right" for row in rows):
         options.console.print("Not looked for on the CPU: races, overruns of static shared memory (--sanitize).")
     good = ("right: ", "not run: ", "not built: ", "nothing was found: ")  # a wrong row begins with the kernel's name
     raise typer.Exit(0 if all((row["outcome"] + ": ").startswith(good) for row in rows) else 1)
 
 
-def _judged(target: Any, way: Sequence[str] | None, timeout: int, sanitizer: str | None) -> Sequence[Row]:
-    """Check a lesson or a case, print the result, and return the rows. An error as `target` refuses its file.
-
-    Raises GpuLost where no later check can use the GPU.
-    """
+def _judged(target: Any, way: Sequence[str] | None, timeout: int, sanitizer: str | None) -> tuple[Sequence[Row], bool]:
+    """Check a target and print the result. Return the rows, and whether the GPU is lost. An error refuses its file."""
     from fourways import building, checking
     from fourways.kernels import InputError
 
     try:
         if isinstance(target, Exception):
             raise target
-        return [_sanitized(target, sanitizer)] if sanitizer else _checked(target, way, timeout)
-    except checking.GpuLost:
-        raise
+        return [_sanitized(target, sanitizer)] if sanitizer else _checked(target, way, timeout), False
     except checking.CheckFailure as failure:
         options.tell(failure, "red")
-        return failure.rows or [{"way": "host", "sizes": 0, "outcome": str(failure)}]
+        rows = failure.rows or [{"way": "host", "sizes": 0, "outcome": str(failure)}]
+        return rows, isinstance(failure, checking.GpuLost)
     except (InputError, building.BuildError, RuntimeError) as error:
         options.tell(error, "red")
         refused = "refused: " if isinstance(error, InputError | building.BuildError) else ""
-        return [{"way": None, "sizes": 0, "outcome": f"{refused}{error}"}]
+        return [{"way": None, "sizes": 0, "outcome": f"{refused}{error}"}], False
 
 
 def _checked(target: Any, way: Sequence[str] | None, timeout: int) -> Sequence[Row]:

@@ -176,21 +176,10 @@ def _nvrtc(tools: Tools, gpus: Sequence[Gpu]) -> Findings:
     for wheel in toolchain.distributions(*toolchain.CUPY):
         if nvrtc.version and wheel not in ("cupy", f"cupy-cuda{version(nvrtc.version).major}x"):
             yield Finding("cupy", "error", f"{wheel} does not go with the NVRTC {nvrtc.version} that it loads", SETUP)
-    known = _nvrtc_architectures()
-    for gpu in gpus:
-        if known and int(gpu.arch.removeprefix("sm_")) not in known:
-            span = f"sm_{min(known)} to sm_{max(known)}"
-            what = f"NVRTC {nvrtc.version} does not compile for {gpu.name} ({gpu.arch}); it knows {span}"
-            yield Finding("NVRTC", "error", what, "take the CUDA toolkit that names this GPU's architecture")
-
-
-def _nvrtc_architectures() -> list[int]:
-    try:
-        from cuda.bindings import nvrtc
-
-        return list(nvrtc.nvrtcGetSupportedArchs()[1])
-    except (ImportError, RuntimeError):
-        return []
+    for gpu in gpus:  # for a GPU newer than NVRTC, CuPy compiles for the newest that NVRTC knows
+        if nvrtc.version and version(nvrtc.version).major >= 13 and int(gpu.arch.removeprefix("sm_")) < 75:
+            what = f"NVRTC {nvrtc.version} does not compile for {gpu.name} ({gpu.arch}): CUDA 13 begins with sm_75"
+            yield Finding("NVRTC", "error", what, "take CUDA 12")
 
 
 def _pycuda(tools: Tools, driver: Driver) -> Findings:
