@@ -29,7 +29,7 @@ calls = {"copy": lambda: y.data.copy_from_device_async(x.data, right[-1].nbytes)
 
 def build(place, outputs):
     head = f"// {time.time_ns()}\n#define LENGTH {w.size}\n#define OUTPUTS {outputs}\n{PLACES[place]}\n"  # in no cache
-    module = cp.RawModule(code=head + TEXT, options=("--no-cache",))  # without this option before CUDA 13
+    module = cp.RawModule(code=head + TEXT, options=("--no-cache",))  # leave it out before CUDA 13
     kernel, weights = module.get_function("work"), cp.asarray(w)
     if place == "constant":
         cp.ndarray(w.shape, w.dtype, module.get_global("c")).set(w)
@@ -52,9 +52,9 @@ for variant in [list(calls)[each] for _ in range(13) for each in np.random.permu
     taken[variant].append(cp.cuda.get_elapsed_time(start, stop) / 20 * 1e3)  # µs
 took = {variant: np.percentile(each[3:], [50, 10, 90]) for variant, each in taken.items()}
 print(*(f"{name!s:15} {mid:5.0f} µs ({low:.0f} to {high:.0f})" for name, (mid, low, high) in took.items()), sep="\n")
-best, searched = min(list(calls)[1:], key=lambda variant: took[variant][0]), time.perf_counter() - began
+best, searched = min(list(calls)[1:], key=lambda each: float(f"{took[each][0]:.2g}")), time.perf_counter() - began
 gpu, nvrtc = cp.cuda.runtime.getDeviceProperties(0)["name"].decode(), cp.cuda.nvrtc.getVersion()
 key = f"{gpu}, NVRTC {nvrtc}, {w.size} weights, {SIZES[-1]} outputs"  # CHANGE: what else it holds for
 FILE.write_text(json.dumps((json.loads(FILE.read_text()) if FILE.exists() else {}) | {key: best}))
 build(*json.loads(FILE.read_text())[key])()  # as another program would
-print(f"{best}: {searched:.1f} s have paid after {searched * 1e6 / (took['memory', 1][0] - took[best][0]):,.0f} calls")
+print(f"{best}: {searched:.1f} s have paid after {searched * 1e6 / (took['memory', 4][0] - took[best][0]):,.0f} calls")
