@@ -1,4 +1,4 @@
-"""Where do x and y differ most, and by how much? In two launches, with few blocks and with more, and by CuPy."""
+"""Where do x and y differ most, and by how much? In two launches, and by CuPy."""
 
 import cupy as cp
 import numpy as np
@@ -8,32 +8,47 @@ struct State { float value; long long place; };  // CHANGE: what a part of the a
 __device__ State neutral() { return {-1, -1}; }  // CHANGE: combine(neutral(), a) is a
 __device__ State combine(State a, State b)
 { return b.value > a.value || (b.value == a.value && b.place < a.place) ? b : a; }  // CHANGE
-__device__ void leave(State mine, State *out) {  // combines the states of a block's threads, always in one order
+
+// combines the states of a block's threads, always in one order
+__device__ void leave(State mine, State *out) {
     __shared__ State all[512];
-    all[threadIdx.x] = mine;
+    const int i = threadIdx.x;
+    all[i] = mine;
     for (int half = 256; half > 0; half /= 2) {
         __syncthreads();  // first of all: the states that this round reads must be there
-        if (threadIdx.x < half) all[threadIdx.x] = combine(all[threadIdx.x], all[threadIdx.x + half]);
+        if (i < half) all[i] = combine(all[i], all[i + half]);
     }
-    if (threadIdx.x == 0) *out = all[0];
+    if (i == 0) *out = all[0];
 }
-extern "C" __global__ void each_block(const float *x, const float *y, State *parts, long long n) {  // CHANGE
+
+// CHANGE: the arrays
+extern "C" __global__ void each_block(const float *x, const float *y, State *parts,
+                                      long long n) {
     State mine = neutral();
     for (long long i = blockIdx.x * 512LL + threadIdx.x; i < n; i += gridDim.x * 512LL)
         mine = combine(mine, {fabsf(x[i] - y[i]), i});  // CHANGE: the state of one element
     leave(mine, parts + blockIdx.x);
 }
+
 extern "C" __global__ void one_block(const State *parts, State *result, long long number) {
     State mine = neutral();
     for (long long i = threadIdx.x; i < number; i += 512) mine = combine(mine, parts[i]);
     leave(mine, result);
 }
-extern "C" __global__ void delay(long long cycles) { for (long long start = clock64(); clock64() - start < cycles;); }
+
+extern "C" __global__ void delay(long long cycles) {
+    for (const long long start = clock64(); clock64() - start < cycles;);
+}
 """
-STATE = np.dtype([("value", np.float32), ("place", np.int64)], align=True)  # CHANGE: as the struct
-each_block, one_block, delay = map(cp.RawModule(code=text).get_function, ("each_block", "one_block", "delay"))
-arrays = x, y = tuple(cp.random.default_rng(1).random((2, 2**26), dtype=cp.float32))  # CHANGE: the inputs
-x[[600, 999, -1]], y[[600, 999, -1]] = 1, 0  # CHANGE: largest in three places, so that `combine` has to choose
+# CHANGE: as the struct
+STATE = np.dtype([("value", np.float32), ("place", np.int64)], align=True)
+each_block, one_block, delay = map(
+    cp.RawModule(code=text).get_function, ("each_block", "one_block", "delay")
+)
+# CHANGE: the inputs
+arrays = x, y = tuple(cp.random.default_rng(1).random((2, 2**26), dtype=cp.float32))
+# CHANGE: largest in three places, so that `combine` has to choose
+x[[600, 999, -1]], y[[600, 999, -1]] = 1, 0
 apart, copied = np.abs(x.get() - y.get()), cp.empty_like(x)  # CHANGE: for NumPy's answer
 counts = [each * cp.cuda.Device().attributes["MultiProcessorCount"] for each in (1, 4, 64)]
 parts, result = (cp.empty(number * STATE.itemsize, cp.uint8) for number in (counts[-1], 1))
@@ -46,14 +61,22 @@ def in_two_launches(blocks, n):
 
 for blocks, n in [(blocks, n) for blocks in counts for n in (1, 1000, x.size)]:
     in_two_launches(blocks, n)
-    assert result.get().view(STATE)[0].item() == (apart[:n].max(), apart[:n].argmax())  # CHANGE: NumPy's answer
-calls = {f"{blocks:,} blocks": lambda blocks=blocks: in_two_launches(blocks, x.size) for blocks in counts}
+    # CHANGE: NumPy's answer
+    assert result.get().view(STATE)[0].item() == (apart[:n].max(), apart[:n].argmax())
+calls = {
+    f"{blocks:,} blocks": lambda blocks=blocks: in_two_launches(blocks, x.size)
+    for blocks in counts
+}
 calls["abs(x - y).argmax()"] = lambda: abs(x - y).argmax()  # CHANGE: CuPy's own
 calls["copy"] = lambda: copied.data.copy_from_device_async(x.data, x.nbytes)
 samples, start, stop = {name: [] for name in calls}, cp.cuda.Event(), cp.cuda.Event()
 for name in np.random.permutation(23 * list(calls)):  # by lot
-    delay((1,), (1,), (np.int64(400_000),))  # keeps the GPU busy for 0.2 ms, until all is queued
-    start.record(), calls[name](), stop.record(), stop.synchronize()
+    # keeps the GPU busy for 0.2 ms, until all is queued; more launches need more
+    delay((1,), (1,), (np.int64(400_000),))
+    start.record()
+    calls[name]()
+    stop.record()
+    stop.synchronize()
     samples[name].append(cp.cuda.get_elapsed_time(start, stop) * 1e3)  # µs
 for name, taken in samples.items():
     p10, median, p90 = np.percentile(taken[3:], [10, 50, 90])  # the first three warm up

@@ -37,7 +37,13 @@ for name, *both in ("reads_rows", row, row), ("writes_rows", col, col), ("by_til
     for what, at in ("reads", eval(FROM, both[0])), ("writes", eval(TO, both[1])):
         ends = np.hstack((at * SIZE // 32, (at * SIZE + SIZE - 1) // 32))  # first, last byte
         print(f"{name}: a warp {what} {np.mean([len({*warp}) for warp in ends]):.2f} sectors")
-macros = {"ELEMENT": ELEMENT, "FROM": FROM, "TO": TO, "EDGE": f"{EDGE}LL", "PAD": np.argmin(turns)}
+macros = {
+    "ELEMENT": ELEMENT,
+    "FROM": FROM,
+    "TO": TO,
+    "EDGE": f"{EDGE}LL",
+    "PAD": np.argmin(turns),
+}
 module = cp.RawModule(code=TEXT, options=tuple(f"-D{m}={text}" for m, text in macros.items()))
 calls = {name: module.get_function(name) for name in ("reads_rows", "writes_rows", "by_tile")}
 for h, w in SIDES:
@@ -54,7 +60,10 @@ samples = {name: [] for name in calls}  # of 23 rounds, each in an order drawn b
 for name in [name for _ in range(23) for name in lot.permutation(list(calls))]:
     start, stop = cp.cuda.Event(), cp.cuda.Event()
     module.get_function("delay")((1,), (1,), (np.int32(400_000),))  # until all is queued
-    start.record(), calls[name](*launch), stop.record(), stop.synchronize()
+    start.record()
+    calls[name](*launch)
+    stop.record()
+    stop.synchronize()
     samples[name].append(cp.cuda.get_elapsed_time(start, stop))
 for name, taken in samples.items():
     print(f"{name:11} {np.median(taken[3:]):.3f} ms")  # the first three warm up

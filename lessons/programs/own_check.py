@@ -19,12 +19,15 @@ WRITTEN = {"z": np.float32}  # CHANGE: arrays that the kernel only writes, with 
 GUARD = 256  # bytes before and behind each array, which nobody may write
 
 
-def arguments(n):  # CHANGE: in the kernel's order; arrays of any shape. float *: float32 array; int: np.int32(n)
+# CHANGE: in the kernel's order; arrays of any shape. float *: float32 array; int: np.int32(n)
+def arguments(n):
     x, y = np.random.default_rng(n).standard_normal((2, n), np.float32)
-    return {"x": x, "y": y, "z": None, "n": np.int32(n), "by": np.float32(0.5 + n % 3)}  # a number that varies
+    # a number that varies
+    return {"x": x, "y": y, "z": None, "n": np.int32(n), "by": np.float32(0.5 + n % 3)}
 
 
-def reference(x, y, by, **_):  # CHANGE: what each array holds that the kernel writes; its shape comes from here
+# CHANGE: what each array holds that the kernel writes; its shape comes from here
+def reference(x, y, by, **_):
     return {"z": by * np.hypot(x.astype(np.float64), y)}
 
 

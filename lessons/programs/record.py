@@ -2,8 +2,9 @@
 
 python record.py TRACE.json PROGRAM.py ARGUMENTS...
 
-The trace opens in ui.perfetto.dev. You need `pip install cupti-python cuda-pathfinder`, and no special rights. All of
-the program is recorded, under `profile()` or not. The program must wait for the GPU before it ends.
+The trace opens in ui.perfetto.dev. You need `pip install cupti-python cuda-pathfinder`, and no
+special rights. All of the program is recorded, under `profile()` or not. The program must wait
+for the GPU before it ends.
 """
 
 import json
@@ -26,9 +27,14 @@ def keep(activities):
     """Take the records of a full buffer; CUPTI calls this function."""
     for each in activities:
         kind = cupti.ActivityKind(each.kind).name
-        if kind == "MARKER":  # a range has two records: one for its begin, with the name, one for its end
+        # a range has two records: one for its begin, with the name, one for its end
+        if kind == "MARKER":
             begins = each.flags_ & cupti.ActivityFlag.MARKER_START
-            row = {"name": each.name, "start": each.timestamp} if begins else {"end": each.timestamp}
+            row = (
+                {"name": each.name, "start": each.timestamp}
+                if begins
+                else {"end": each.timestamp}
+            )
             ranges.setdefault(each.id, {"lane": "ranges"}).update(row)
             continue
         name = each.name if kind == "CONCURRENT_KERNEL" else kind.lower()
@@ -38,7 +44,8 @@ def keep(activities):
         if row["lane"] == "GPU":
             row["stream"] = each.stream_id
         if kind == "MEMCPY":
-            row["args"] = {"direction": cupti.ActivityMemcpyKind(each.copy_kind).name}  # HTOD, DTOH, …
+            # HTOD, DTOH, …
+            row["args"] = {"direction": cupti.ActivityMemcpyKind(each.copy_kind).name}
         rows.append(row)
 
 
@@ -52,11 +59,21 @@ finally:
     cupti.activity_flush_all(1)
     rows += [row for row in ranges.values() if {"start", "end"} <= row.keys()]
     first, numbers = min(row["start"] for row in rows), {"ranges": 1, "CUDA calls": 2, "GPU": 3}
-    events = [{"ph": "M", "name": "process_name", "pid": numbers[lane], "args": {"name": lane}} for lane in numbers]
+    events = [
+        {"ph": "M", "name": "process_name", "pid": numbers[lane], "args": {"name": lane}}
+        for lane in numbers
+    ]
     for row in sorted(rows, key=lambda row: row["start"]):
-        event = {"ph": "X", "name": row["name"], "cat": row["lane"], "pid": numbers[row["lane"]]}
-        event |= {"tid": row.get("stream", 1), "args": row.get("args", {})}  # a lane for each stream
-        event |= {"ts": (row["start"] - first) / 1e3, "dur": (row["end"] - row["start"]) / 1e3}  # µs
+        event = {
+            "ph": "X",
+            "name": row["name"],
+            "cat": row["lane"],
+            "pid": numbers[row["lane"]],
+        }
+        # a lane for each stream
+        event |= {"tid": row.get("stream", 1), "args": row.get("args", {})}
+        # µs
+        event |= {"ts": (row["start"] - first) / 1e3, "dur": (row["end"] - row["start"]) / 1e3}
         events.append(event)
     Path(path).write_text(json.dumps({"traceEvents": events}))
     print(f"{len(rows)} records in {path}")

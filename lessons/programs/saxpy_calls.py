@@ -1,4 +1,4 @@
-"""Make `calls`, which launch saxpy at several sizes: `saxpy_calls.py FILE SIZE …` reads the kernel in FILE."""
+"""Make `calls`, which launch saxpy at several sizes: `saxpy_calls.py FILE SIZE …`."""
 
 import sys
 from functools import partial
@@ -11,4 +11,6 @@ saxpy = cp.RawKernel(Path(sys.argv[1]).read_text(), "saxpy")
 sizes = [int(size) for size in sys.argv[2:]]
 x, y, z = (cp.full(max(sizes), value, cp.float32) for value in (0.5, 1, 0))
 a = np.float32(2.5)
-calls = [partial(saxpy, ((n + 1023) // 1024,), (256,), (a, x, y, z, np.int64(n))) for n in sizes]
+calls = [
+    partial(saxpy, ((n + 1023) // 1024,), (256,), (a, x, y, z, np.int64(n))) for n in sizes
+]

@@ -1,4 +1,7 @@
-"""One kernel in four ways: right? How long on the GPU? How long to launch? Leave out the ways that you lack."""
+"""One kernel in four ways: right? How long on the GPU? How long to launch?
+
+Leave out the ways that you lack.
+"""
 
 import time
 from pathlib import Path
@@ -20,15 +23,22 @@ def arguments(x, y, out):  # CHANGE: of CuPy and PyCUDA; inputs first, then outp
 
 def by_cupy(backend):
     kernel = cp.RawModule(code=SOURCE, backend=backend).get_function(NAME)
-    return lambda *arrays: kernel((arrays[-1].size // 256 + 1,), (256,), arguments(*arrays))  # CHANGE: the grid
+    # CHANGE: the grid
+    return lambda *arrays: kernel((arrays[-1].size // 256 + 1,), (256,), arguments(*arrays))
 
 
 def by_pycuda():
     import pycuda.autoprimaryctx
     import pycuda.compiler
 
-    kernel, block = pycuda.compiler.SourceModule(SOURCE, no_extern_c=True).get_function(NAME), (256, 1, 1)
-    return lambda *arrays: kernel(*arguments(*arrays), grid=(arrays[-1].size // 256 + 1, 1), block=block)  # CHANGE
+    kernel, block = (
+        pycuda.compiler.SourceModule(SOURCE, no_extern_c=True).get_function(NAME),
+        (256, 1, 1),
+    )
+    # CHANGE
+    return lambda *arrays: kernel(
+        *arguments(*arrays), grid=(arrays[-1].size // 256 + 1, 1), block=block
+    )
 
 
 def measure(call, arrays, launches=100):
@@ -39,20 +49,32 @@ def measure(call, arrays, launches=100):
     stop.record()
     queued = time.perf_counter() - clock
     stop.synchronize()
-    return np.array([cp.cuda.get_elapsed_time(start, stop) * 1e3, queued * 1e6]) / launches  # microseconds
+    # microseconds
+    return np.array([cp.cuda.get_elapsed_time(start, stop) * 1e3, queued * 1e6]) / launches
 
 
 ways = {"nvrtc": by_cupy("nvrtc"), "nvcc": by_cupy("nvcc"), "pycuda": by_pycuda()}
-ways["pybind11"] = lambda x, y, out: mine.launch(x.data.ptr, y.data.ptr, Z, out.data.ptr, out.size)  # CHANGE
+# CHANGE
+ways["pybind11"] = lambda x, y, out: mine.launch(
+    x.data.ptr, y.data.ptr, Z, out.data.ptr, out.size
+)
 for way, call in ways.items():
     for size in (0, 1, 257, len(RIGHT[0])):
-        outputs = [cp.full(each[:size].shape, np.nan, each.dtype) for each in RIGHT]  # CHANGE for integers: no NaN
+        # CHANGE for integers: no NaN
+        outputs = [cp.full(each[:size].shape, np.nan, each.dtype) for each in RIGHT]
         call(*(each[:size] for each in INPUTS), *outputs)
         for out, right in zip(outputs, RIGHT, strict=True):
-            assert np.allclose(out.get(), right[:size], rtol=1e-6, atol=0), (way, size)  # CHANGE: the tolerance
-    rounded = [f"{(out.get() != right).mean():.0%}" for out, right in zip(outputs, RIGHT, strict=True)]
+            # CHANGE: the tolerance
+            assert np.allclose(out.get(), right[:size], rtol=1e-6, atol=0), (way, size)
+    rounded = [
+        f"{(out.get() != right).mean():.0%}" for out, right in zip(outputs, RIGHT, strict=True)
+    ]
     print(f"{way:8} right, rounded differently:", *rounded)
-arrays, few, took = [*INPUTS, *outputs], [each[:16] for each in [*INPUTS, *outputs]], {way: [] for way in ways}
+arrays, few, took = (
+    [*INPUTS, *outputs],
+    [each[:16] for each in [*INPUTS, *outputs]],
+    {way: [] for way in ways},
+)
 for _ in range(9):
     for way, call in ways.items():  # in turns
         took[way].append((measure(call, arrays)[0], measure(call, few)[1]))

@@ -4,4 +4,6 @@ typedef float Number;                   // CHANGE: the type of the arrays' eleme
 constexpr const char *TYPESTR = "<f4"; // CHANGE: np.dtype("float32").str
 struct Field { Number *data; long long h, w; };
 
-const char *launch(Field u, Field v, Field new_u, Field new_v, float dt, int steps, long long stream); // CHANGE
+// CHANGE
+const char *launch(Field u, Field v, Field new_u, Field new_v, float dt, int steps,
+                   long long stream);

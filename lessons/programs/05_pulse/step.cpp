@@ -1,4 +1,4 @@
-// What Python sees: step(u, v, new_u, new_v, dt, steps=1, stream=None) returns the pair with the result.
+// step(u, v, new_u, new_v, dt, steps=1, stream=None) returns the pair with the result
 
 #include "field.hpp"
 #include <pybind11/pybind11.h>
@@ -18,13 +18,15 @@ Field field(const std::string &name, const py::dict &told)
         throw py::value_error(name + " is read-only");
     const auto h = shape[0].cast<long long>(), w = shape[1].cast<long long>();
     const py::object strides = told.attr("get")("strides");
-    if (!strides.is_none() && !strides.equal(py::make_tuple(w * sizeof(Number), sizeof(Number))))
+    if (!strides.is_none() &&
+        !strides.equal(py::make_tuple(w * sizeof(Number), sizeof(Number))))
         throw py::value_error(name + " has gaps or another order");
     return {(Number *)data[0].cast<size_t>(), h, w};
 }
 
-py::object step(py::object u, py::object v, py::object new_u, py::object new_v, // CHANGE: arrays
-                float dt, int steps, py::object stream)                         // CHANGE: and numbers
+// CHANGE: arrays and numbers
+py::object step(py::object u, py::object v, py::object new_u, py::object new_v,
+                float dt, int steps, py::object stream)
 {
     const std::vector<std::pair<std::string, py::object>> arrays = {
         {"u", u}, {"v", v}, {"new_u", new_u}, {"new_v", new_v}}; // CHANGE

@@ -1,14 +1,16 @@
-// FitzHugh and Nagumo's nerve on a torus: a voltage u spreads, and v follows it and calms it down.
+// FitzHugh and Nagumo's nerve on a torus: a voltage u spreads, v follows and calms it
 
 #include "field.hpp"
 #include <utility>
 
-__global__ void kernel(Field u, Field v, Field new_u, Field new_v, float dt) // CHANGE: the kernel
+// CHANGE: the kernel
+__global__ void kernel(Field u, Field v, Field new_u, Field new_v, float dt)
 {
     const long long x = (long long)blockIdx.x * blockDim.x + threadIdx.x, w = u.w;
     const long long y = (long long)blockIdx.y * blockDim.y + threadIdx.y, h = u.h;
     if (x >= w || y >= h) return;
-    const long long left = x > 0 ? x - 1 : w - 1, right = x < w - 1 ? x + 1 : 0; // around the torus
+    // around the torus
+    const long long left = x > 0 ? x - 1 : w - 1, right = x < w - 1 ? x + 1 : 0;
     const long long above = y > 0 ? y - 1 : h - 1, below = y < h - 1 ? y + 1 : 0;
     const long long i = y * w + x;
     const float a = u.data[i], b = v.data[i];
@@ -18,10 +20,13 @@ __global__ void kernel(Field u, Field v, Field new_u, Field new_v, float dt) // 
     new_v.data[i] = b + dt * 0.1f * (a - b);
 }
 
-const char *launch(Field u, Field v, Field new_u, Field new_v, float dt, int steps, long long stream) // CHANGE
+// CHANGE
+const char *launch(Field u, Field v, Field new_u, Field new_v, float dt, int steps,
+                   long long stream)
 {
-    if (u.h == 0 || u.w == 0) return nullptr; // CUDA refuses an empty grid, and one of over 65,535 rows of blocks
-    // A thread for each cell. Other blocks of at most 1,024 threads are right, too: try which is the fastest.
+    // CUDA refuses an empty grid, and one of over 65,535 rows of blocks
+    if (u.h == 0 || u.w == 0) return nullptr;
+    // A thread for each cell. Other blocks of at most 1,024 threads are right, too.
     const dim3 block(64, 4), grid((u.w + block.x - 1) / block.x, (u.h + block.y - 1) / block.y);
     for (; steps > 0; --steps) {
         kernel<<<grid, block, 0, (cudaStream_t)stream>>>(u, v, new_u, new_v, dt); // CHANGE

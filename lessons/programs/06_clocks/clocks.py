@@ -1,4 +1,4 @@
-"""Time the kernel `work` by five clocks: `clocks.py SIZE`. For another kernel, change the lines with CHANGE."""
+"""Time the kernel `work` by six clocks: `clocks.py SIZE`. Another kernel: see each CHANGE."""
 
 import json
 import random
@@ -11,13 +11,18 @@ import cupy as cp
 import numpy as np
 
 BY_CUPTI = Path(__file__).parents[1] / "by_cupti.py"  # CHANGE: where you keep it
-work, delay = map(cp.RawModule(code=Path(__file__).with_name("work.cuh").read_text()).get_function, ("work", "delay"))
+work, delay = map(
+    cp.RawModule(code=Path(__file__).with_name("work.cuh").read_text()).get_function,
+    ("work", "delay"),
+)
 n, moved = int(sys.argv[1]), 4  # CHANGE: the bytes that the kernel moves for each element
-rgb = (cp.random.default_rng(1).random((n, 3), cp.float32) * 256).astype(cp.uint8)  # CHANGE: the arrays
+# CHANGE: the arrays
+rgb = (cp.random.default_rng(1).random((n, 3), cp.float32) * 256).astype(cp.uint8)
 grey = cp.zeros(n, cp.uint8)  # CHANGE: not the right answer yet
 
 
-def launch():  # CHANGE: if the kernel needs a reset, queue it here; all clocks but CUPTI time it, too
+# CHANGE: if the kernel needs a reset, queue it here; all clocks but CUPTI time it, too
+def launch():
     work(((n + 255) // 256,), (256,), (rgb, grey, np.int64(n)))  # CHANGE
 
 
@@ -35,7 +40,8 @@ def events(call):
 calls, wait = [launch], cp.cuda.Device().synchronize
 if __name__ == "__main__":  # by_cupti.py needs only `calls`
     launch()
-    assert (grey == (rgb * cp.array([77, 150, 29], cp.int32)).sum(axis=1) >> 8).all()  # CHANGE: the right answer
+    # CHANGE: the right answer
+    assert (grey == (rgb * cp.array([77, 150, 29], cp.int32)).sum(axis=1) >> 8).all()
     with cp.cuda.Stream(non_blocking=True) as stream:  # a graph of 100 launches
         stream.begin_capture()
         for _ in range(100):
@@ -54,7 +60,12 @@ if __name__ == "__main__":  # by_cupti.py needs only `calls`
             samples[clock].append(clocks[clock]())
     for kind in ("KERNEL", "CONCURRENT_KERNEL"):  # of CUPTI's records; NaN without cupti-python
         words = [sys.executable, BY_CUPTI, kind, "work", __file__, str(n)]
-        (samples[kind],) = json.loads(subprocess.run(words, stdout=subprocess.PIPE).stdout or "[[NaN]]")
+        (samples[kind],) = json.loads(
+            subprocess.run(words, stdout=subprocess.PIPE).stdout or "[[NaN]]"
+        )
     for clock, taken in samples.items():
         low, median, high = np.percentile(taken[-20:], (10, 50, 90)) * 1e6
-        print(f"{n:11,}  {clock:17} {median:8.2f} µs ({low:.2f} to {high:.2f}), {moved * n / median / 1e6:7.3f} TB/s")
+        print(
+            f"{n:11,}  {clock:17} {median:8.2f} µs ({low:.2f} to {high:.2f}), "
+            f"{moved * n / median / 1e6:7.3f} TB/s"
+        )

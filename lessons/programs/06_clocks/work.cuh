@@ -1,4 +1,5 @@
-extern "C" __global__ void work(const unsigned char *rgb, unsigned char *grey, long long n) // CHANGE: the kernel
+// CHANGE: the kernel
+extern "C" __global__ void work(const unsigned char *rgb, unsigned char *grey, long long n)
 {
     const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)

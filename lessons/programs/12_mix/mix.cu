@@ -1,4 +1,4 @@
-// mix: out[i] = x[i] + y[i], at least `low` and at most `high`; and its launch, as a C function.
+// mix: out[i] = x[i] + y[i], at least `low`, at most `high`; and its launch, as a C function
 
 #include "mix.h"
 
@@ -10,7 +10,8 @@ __global__ void mix(const Number *x, const Number *y, Number *out, long long n, 
         out[i] = min(max(x[i] + y[i], low), high); // CHANGE
 }
 
-extern "C" const char *launch(const Number *x, const Number *y, Number *out, long long n, // CHANGE
+// CHANGE
+extern "C" const char *launch(const Number *x, const Number *y, Number *out, long long n,
                               Number low, Number high, long long stream) // CHANGE
 {
     if (n == 0) return nullptr; // a grid of no blocks is an error

@@ -2,5 +2,6 @@
 
 typedef float Number; // CHANGE, with DTYPE in mix.py: double is float64, int is int32
 
-extern "C" const char *launch(const Number *x, const Number *y, Number *out, long long n, // CHANGE
+// CHANGE
+extern "C" const char *launch(const Number *x, const Number *y, Number *out, long long n,
                               Number low, Number high, long long stream); // CHANGE

@@ -1,12 +1,14 @@
-"""Pack a kernel for many GPUs into a wheel; then use it in fresh processes, by machine code and by PTX."""
+"""Pack a kernel for many GPUs into a wheel; then use it in fresh processes."""
 
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 
-NAME = "mulaw"  # CHANGE: of the package, its folder, NAME.cu and the kernel; pyproject.toml has it, too
-CODES = ["sm_80", "sm_90", "sm_100", "sm_120", "sm_75", "compute_75"]  # CHANGE: PTX of the oldest
+# CHANGE: of the package, its folder, NAME.cu and the kernel; pyproject.toml has it, too
+NAME = "mulaw"
+# CHANGE: PTX of the oldest
+CODES = ["sm_80", "sm_90", "sm_100", "sm_120", "sm_75", "compute_75"]
 
 
 def run(command):
@@ -23,5 +25,6 @@ run(f"python -m zipfile --list dist/*.whl | grep {NAME}.fatbin")  # stops if the
 run("python -m pip install --quiet --no-deps --target site dist/*.whl")
 shutil.copy(folder / "user.py", folder / "site")  # so it imports what pip has installed
 for jit in ("", "CUDA_FORCE_PTX_JIT=1 "):  # 1: the driver ignores machine code
-    run(f"{jit}CUDA_CACHE_DISABLE=1 PATH=/nowhere $(command -v python) site/user.py")  # no nvcc, no g++
+    # no nvcc, no g++
+    run(f"{jit}CUDA_CACHE_DISABLE=1 PATH=/nowhere $(command -v python) site/user.py")
 print("The wheel to give away:", *folder.glob("dist/*.whl"))
