@@ -40,7 +40,7 @@ def test_jupyter_can_show_it(tmp_path: Path) -> None:
     assert "](data:image/svg+xml;base64," in (tmp_path / "00_two_workflows.ipynb").read_text()
 
 
-LINK = re.compile(r"\]\((?!https?://|data:)([^)#\s]*)[^)]*\)")
+LINK = re.compile(r"\]\((?!https?://|data:|#)([^)#\s]*)[^)]*\)")
 
 
 @pytest.mark.parametrize(
