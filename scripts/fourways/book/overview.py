@@ -59,7 +59,8 @@ def conclusion(shown: Sequence[Panel]) -> str:
     """Return what the figure shows in one line, with its numbers."""
     edits, kernel = ([row["median"] for row in panel.seconds.values()] for panel in (shown[0], shown[-1]))
     times = " to ".join(dict.fromkeys(f"{bound(kernel) * 1e6:.0f}" for bound in (min, max)))
-    return f"All four kernels take {times} µs. The wait after an edit differs {max(edits) / min(edits):.0f}-fold."
+    waits = f"The wait after an edit differs {max(edits) / min(edits):.0f}-fold."
+    return f"The kernel takes {times} µs in all four ways. {waits}"
 
 
 def description(shown: Sequence[Panel]) -> str:
@@ -86,10 +87,8 @@ def draw(shown: Sequence[Panel], theme: str, width: str) -> Any:
             ax.plot(median, place, "o", color=colour, markersize=6)
             label = panel.format.format(median)
             ax.annotate(label, (max(high, median), place), (6, 0), textcoords="offset points", va="center", color=text)
-        ends = [
-            bound(row[key] for row in panel.seconds.values()) / panel.unit
-            for bound, key in ((min, "p10"), (max, "p90"))
-        ]
+        summaries = panel.seconds.values()
+        ends = [bound(each[key] for each in summaries) / panel.unit for bound, key in ((min, "p10"), (max, "p90"))]
         if panel.is_log:
             ax.set_xscale("log")
             ax.set_xlim(0.6 * ends[0], 5 * ends[1])
