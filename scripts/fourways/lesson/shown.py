@@ -13,7 +13,8 @@ from fourways import kernels
 from fourways.lesson.notebook import Lesson, LessonError
 
 _DIRECTIVE = re.compile(r"^(`{3,}|:{3,})\{literalinclude\} *(\S+)\n((?::[\w-]+:.*\n)*)\1$", re.MULTILINE)
-_LANGUAGES = {".cu": "cuda", ".cuh": "cuda", ".hpp": "cpp", ".cpp": "cpp", ".py": "python", ".toml": "toml"}
+_LANGUAGES = {".cu": "cuda", ".cuh": "cuda", ".h": "cuda", ".hpp": "cpp", ".cpp": "cpp"}
+_LANGUAGES |= {".py": "python", ".toml": "toml"}
 
 _HEADING = re.compile(r"(#{2,}) (.+)")
 
