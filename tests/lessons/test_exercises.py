@@ -61,7 +61,7 @@ def test_answers_are_judged(page: lesson.Lesson, root: Path, monkeypatch: pytest
         elif not tags & KINDS:
             exec(cell.source, names) if "setup" in tags else prepare(cell.source, names)
         else:
-            for _ in range(5):  # cases by lot may show two answers the same way: then once more
+            for _ in range(12):  # cases by lot may show two answers the same way: then once more
                 printed = io.StringIO()
                 with contextlib.redirect_stdout(printed):
                     exec(cell.source, names)
