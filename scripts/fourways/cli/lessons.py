@@ -175,7 +175,7 @@ def export(
     ] = None,
     solutions: Annotated[Path | None, typer.Option(file_okay=False, help="The folder for notebooks with them.")] = None,
     graded: Annotated[
-        bool, typer.Option("--graded", help="With --solutions, for nbgrader: mark each exercise, and add a test.")
+        bool, typer.Option("--graded", help="With `--solutions`, for nbgrader: mark each exercise, and add a test.")
     ] = False,
 ) -> None:
     """Write lessons as Jupyter notebooks for a class, without or with the solutions of the exercises.
