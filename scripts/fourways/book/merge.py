@@ -51,10 +51,8 @@ def merge(target: lesson.Lesson, recording: Path) -> Any:
             if 'class="fourways"' in data.get("text/html", ""):
                 data["text/html"] = readable(data["text/html"])
             if "image/svg+xml" in data:
-                image = {"alt": figures.description(data["image/svg+xml"])}
-                if "<image" in data["image/svg+xml"]:
-                    image["classes"] = "pixels"  # a picture: in the dark it must not become its negative
-                cell.metadata.setdefault("mystnb", {})["image"] = image
+                alt = figures.description(data["image/svg+xml"])
+                cell.metadata.setdefault("mystnb", {})["image"] = {"alt": alt}
     for cell in notebook.cells:
         if "solution" in lesson.tags(cell):
             _fold(cell)
