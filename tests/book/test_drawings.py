@@ -1,10 +1,13 @@
-"""The book's drawings: the dark variants are the light ones in other colours, and texts stand out."""
+"""The book's drawings and charts: the dark variants are the light ones in other colours, and stand out."""
 
 import re
 import runpy
 from pathlib import Path
 
 import pytest
+
+from fourways import figures
+from fourways.ways import WAYS
 
 FIGURES = Path(__file__).parents[2] / "book" / "figures"
 DRAWINGS = sorted(path.name.removesuffix("_light.svg") for path in FIGURES.glob("*_light.svg"))
@@ -36,3 +39,11 @@ def test_texts_stand_out_from_the_page(name: str, variant: str) -> None:
     for colour in {*texts} - {box}:  # text of the boxes' colour stands on the accent
         darker, lighter = sorted((luminance(colour), luminance(page)))
         assert (lighter + 0.05) / (darker + 0.05) >= LEAST_CONTRAST, colour
+
+
+def test_colours_of_charts_stand_out_in_the_dark() -> None:
+    pytest.importorskip("docutils")
+    dark = runpy.run_path(str(FIGURES.parent / "_ext" / "dark_charts.py"))["DARK"]
+    for colour in (*figures.STAGE_COLOURS, *(way.colour for way in WAYS.values()), "#333333", "#777777"):
+        shown = dark.get(colour.lower(), colour)
+        assert (luminance(shown) + 0.05) / (luminance(dark["#ffffff"]) + 0.05) >= 3, colour
