@@ -1,5 +1,6 @@
 """Sphinx: a chart that a cell draws gets a variant for dark pages: the same drawing in other colours."""
 
+import re
 from pathlib import Path
 
 from docutils import nodes
@@ -27,15 +28,25 @@ def add_variants(app, doctree):
         light.with_stem(f"{light.stem}_dark").write_text(drawing, encoding="utf-8")
         dark = image.deepcopy()
         dark["uri"] = f"{image['uri'].removesuffix('.svg')}_dark.svg"
-        dark["loading"] = "lazy"  # a hidden image is not fetched
-        image["classes"].append("only-light")
-        dark["classes"].append("only-dark")
+        width, height = re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', drawing).groups()
+        for each, theme in ((image, "light"), (dark, "dark")):
+            each["classes"].append(f"only-{theme}")
+            each["loading"] = "lazy"  # the hidden one is not fetched; the size keeps the place of the other
+            each["width"], each["height"] = (str(round(float(length))) for length in (width, height))
         both = nodes.inline(classes=["chart"])  # the theme hides the captions beside a hidden image
         image.parent.replace(image, both)
         both += [image, dark]
 
 
+def free_sizes(app, pagename, templatename, context, doctree):
+    """Make attributes of the styles that docutils writes, so that the book's style sheet decides on the width."""
+    if "body" in context:
+        sizes = r'style="width: (\d+)px; height: (\d+)px;"'
+        context["body"] = re.sub(sizes, r'width="\1" height="\2"', context["body"])
+
+
 def setup(app):
     """Called by Sphinx."""
+    app.connect("html-page-context", free_sizes)
     app.connect("doctree-read", add_variants, priority=400)  # before Sphinx collects images
     return {"parallel_read_safe": True, "parallel_write_safe": True}
