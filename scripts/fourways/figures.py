@@ -15,7 +15,7 @@ COLOURS: dict[str, str] = {}
 """The colour of each way in every plot."""
 
 STAGE_COLOURS = ("#BBBBBB", "#CC79A7", "#999933", "#332288", "#D55E00", "#882255", "#000000")
-"""Colours for the stages of a run, in order. None of them is the colour of a way."""
+"""Colours for the stages of a run, in order; none is the colour of a way. `book/_ext/dark_charts.py` has dark ones."""
 
 _TITLE_WIDTH = 44
 """Letters in a line of a title: a viewer's font may be wider than the font of the layout."""
