@@ -59,7 +59,7 @@ def conclusion(shown: Sequence[Panel]) -> str:
     """Return what the figure shows in one line, with its numbers."""
     edits, kernel = ([row["median"] for row in panel.seconds.values()] for panel in (shown[0], shown[-1]))
     times = " to ".join(dict.fromkeys(f"{bound(kernel) * 1e6:.0f}" for bound in (min, max)))
-    waits = f"The wait after an edit differs {max(edits) / min(edits):.0f}-fold."
+    waits = f"The wait after an edit differs {max(edits) / min(edits):.0f}\u2011fold."
     return f"The kernel takes {times} µs in all four ways. {waits}"
 
 
