@@ -80,7 +80,7 @@ def stamp() -> dict[str, object]:
     `device`, `compute_capability` and `memory_bytes` describe GPU 0; `devices` counts all GPUs. `clean` is False if
     tracked files differ from `commit`. `date` is UTC in ISO 8601, to the second.
 
-    In a copy without `.git` the variable FOURWAYS_COMMIT can name the commit, as CONTRIBUTING.md says. `clean` is then
+    In a copy without `.git` the variable FOURWAYS_COMMIT can name the commit, as `git describe` does. `clean` is then
     False with `-dirty`, else None (unknown). A text that is no commit counts as not set.
     """
     told, devices = driver(), gpus()
