@@ -20,6 +20,7 @@ extern "C" __global__ void work(const float *__restrict__ x, const float *__rest
     const int packs = (LENGTH + 2 * OUTPUTS - 2) / OUTPUTS;
     Pack window[packs], most;
     for (int p = 0; p < packs; ++p) window[p] = ((const Pack *)(x + i))[p];
+#pragma unroll // without it, the compiler unrolls no long loop, and has no window
     for (int k = 0; k < LENGTH; ++k)
         for (int j = 0; j < OUTPUTS; ++j) {
             const float sum = window[(k + j) / OUTPUTS].of[(k + j) % OUTPUTS] + WEIGHT;
@@ -64,6 +65,7 @@ def built(place, outputs):  # checked calls by block size, of a text that is in 
     return calls
 
 
+# CHANGE: half of the bytes that the kernel reads and writes
 calls = {"copy": lambda: y.data.copy_from_device_async(x.data, right[-1].nbytes)}
 built("memory", 1)  # the first checks also compile CuPy's own kernels
 began = time.perf_counter()
