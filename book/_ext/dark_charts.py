@@ -23,8 +23,7 @@ def add_variants(app, doctree):
         if light.parent.name != "jupyter_execute" or light.suffix != ".svg":
             continue
         drawing = light.read_text(encoding="utf-8").replace("</style>", f" text{{fill: {TEXT}}}</style>", 1)
-        for colour, other in DARK.items():
-            drawing = drawing.replace(colour, other)
+        drawing = re.sub("|".join(DARK), lambda colour: DARK[colour[0]], drawing)  # at once: none is replaced twice
         light.with_stem(f"{light.stem}_dark").write_text(drawing, encoding="utf-8")
         dark = image.deepcopy()
         dark["uri"] = f"{image['uri'].removesuffix('.svg')}_dark.svg"

@@ -86,7 +86,8 @@ def test_a_program_to_take_along_stands_on_the_page(page: lesson.Lesson) -> None
     assert set(files) <= set(shown)
     assert "fourways" not in "".join(file.read_text() for file in files)
     python = [file.read_text() for file in files if file.suffix == ".py"]
-    assert sum(len(each.splitlines()) for each in python) <= 105  # of 96 columns, which a page shows whole
+    assert sum(len(each.splitlines()) for each in python) <= 105
+    assert max(len(line) for file in files for line in file.read_text().splitlines()) <= 96  # a page shows it whole
     assert any(isinstance(node, ast.Assert) for each in python for node in ast.walk(ast.parse(each)))
 
 
